@@ -1,0 +1,1 @@
+"""What the deciding process tells the observing one: meters as cumulative state, facts as bounded records."""
