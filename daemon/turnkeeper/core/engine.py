@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from turnkeeper.core import bounds
 from turnkeeper.core import facts as f
-from turnkeeper.core.events import AfterModel, BeforeModel, Call, EndRequest, Event, Result, Transcript
+from turnkeeper.core.events import AfterModel, BeforeModel, Call, EndRequest, Event, Result, Transcript, Usage
 from turnkeeper.core.model import (
     RANK,
     AfterAnswer,
@@ -184,14 +184,16 @@ def _after(old: State | None, event: AfterModel, policy: Policy, now_ns: int) ->
                 return _superseded_after(old, event, number, policy)
         state = _touched(old, now_ns)
     record = _open(state, event, number)
+    state.raise_turns(event.turns_since_prompt, number, own=1 if record.turn else 0)
     enforced = policy.enforcement is Enforcement.ENFORCE
     if enforced and record.before is None and not record.told and event.mode_sent == Mode.NONE:
         forced = limits.at_request(state, policy, record)  # the answer is lost; it would have been this one
         record = record._replace(forced=_worst(forced) if forced else None)
-    state.raise_turns(event.turns_since_prompt, number, own=1 if record.turn else 0)
     counted = record.function_calls
     record = state.count_calls(record, event.calls, policy.limited_tools)
+    spent: list[f.Fact] = []
     if event.usage is not None:
+        spent = _spent(record.usage, event.usage)
         record = state.spend(record, event.usage)
     record = record._replace(told=True, text=record.text or event.has_text)
     moment = After(state, event, policy, record, fresh=record.function_calls > counted)
@@ -209,7 +211,16 @@ def _after(old: State | None, event: AfterModel, policy: Policy, now_ns: int) ->
     state.put(record.keep(ChunkAnswer(event.chunk, content, answer)))
     _note_final(state, event, record, answer.decision)
     _remember(state, event, answer.decision)
-    return Step(state, answer, (*facts, *rejected))
+    return Step(state, answer, (*facts, *spent, *rejected))
+
+
+def _spent(old: Usage, new: Usage) -> list[f.Fact]:
+    """Tell what the newest usage adds; a provider that corrects itself downwards adds nothing."""
+    added_in, added_out = new.input_tokens - old.input_tokens, new.output_tokens - old.output_tokens
+    split = new.input_tokens + new.output_tokens
+    unsplit = 0 if split else new.total_tokens - old.total_tokens
+    told = f.TokensSpent(max(0, added_in), max(0, added_out), max(0, unsplit))
+    return [told] if any(told) else []
 
 
 def _content(event: AfterModel) -> bytes:

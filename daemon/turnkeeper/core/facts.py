@@ -44,6 +44,14 @@ class ResultsUnmatched(NamedTuple):
     results: int
 
 
+class TokensSpent(NamedTuple):
+    """Tokens of a response since it was last told. ``unsplit``: the provider gives a total only."""
+
+    input_tokens: int
+    output_tokens: int
+    unsplit: int
+
+
 class RequestReused(NamedTuple):
     """An ended request id started again at zero."""
 
@@ -70,4 +78,13 @@ class RequestEnded(NamedTuple):
 
 OUTCOMES = ("completed", "forced_completion", "final_empty", "rejected", "failed", "cancelled", "expired")
 
-Fact = Reported | ModeSwitched | CallsRejected | ModeMismatch | ResultsUnmatched | RequestReused | RequestEnded
+Fact = (
+    Reported
+    | ModeSwitched
+    | CallsRejected
+    | ModeMismatch
+    | ResultsUnmatched
+    | TokensSpent
+    | RequestReused
+    | RequestEnded
+)

@@ -1,0 +1,5 @@
+"""``python -m turnkeeper`` is the same as ``turnkeeper``."""
+
+from turnkeeper.cli import main
+
+main()

@@ -1,0 +1,58 @@
+"""Messages as people read them."""
+
+import json
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+
+COLOURS = {"allow": "green", "force_none": "yellow", "reject": "red"}
+
+
+def as_dict(message: Message) -> dict[str, Any]:
+    """Return a message as JSON values, with the contract's names and enum words in lower case."""
+    told = MessageToDict(message, preserving_proto_field_name=True)
+    short: dict[str, Any] = _short(told)
+    return short
+
+
+def as_json(message: Message) -> str:
+    """Return a message as one line of JSON."""
+    return json.dumps(as_dict(message))
+
+
+_PREFIXES = ("VERDICT_", "REASON_", "MODE_", "DISPOSITION_", "LIMIT_UNIT_", "OUTCOME_")
+
+
+def _short(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    if isinstance(value, str):
+        for prefix in _PREFIXES:
+            if value.startswith(prefix):
+                return value.removeprefix(prefix).lower()
+    return value
+
+
+def decision_line(record: dict[str, Any]) -> str:
+    """Return one decision as one line of rich markup."""
+    decision = record.get("decision", {})
+    verdict = decision.get("verdict_if_enforced", "?")
+    shadow = "" if decision.get("enforced") else " (observed)"
+    counters = decision.get("counters", {})
+    limit = "" if counters.get("limit_off") else f"/{counters.get('limit', 0)}"
+    unit = counters.get("unit", "turns")
+    used = counters.get(unit, 0)
+    caller = record.get("caller", {}).get("agent", "")
+    clock = record.get("time", "")[11:23]
+    colour = COLOURS.get(verdict, "white")
+    where = f"{record.get('point', ''):<12} {decision.get('decision_id', '').split('.')[0]:>3}"
+    text = f"[dim]{clock}[/] [{colour}]{verdict:<10}[/]{shadow} {where}  {used}{limit} {unit}"
+    tail = decision.get("message", "")
+    return f"{text}  {caller} {_escaped(record.get('request_id', ''))}" + (f"  [dim]{_escaped(tail)}[/]" if tail else "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("[", r"\[")

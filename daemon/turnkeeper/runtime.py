@@ -1,0 +1,263 @@
+"""The composition root: builds everything, starts it, and stops it in order.
+
+Law: this is the only place that constructs. The order of a stop is fixed: health NOT_SERVING, accept nothing,
+finish what is in flight, hand over what is to be told until the deadline, exit; also with a dead collector.
+"""
+
+import asyncio
+import contextlib
+import gc
+import json
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+from google.protobuf.json_format import MessageToDict
+
+from turnkeeper import __version__
+from turnkeeper.config import Setting, default_socket
+from turnkeeper.facts.feed import Feed
+from turnkeeper.facts.meters import Meters
+from turnkeeper.facts.records import PolicyRecord, Status
+from turnkeeper.facts.sampling import Sampler, exports
+from turnkeeper.policies import PolicyFile
+from turnkeeper.server import listeners
+from turnkeeper.server.decider import Decider
+from turnkeeper.server.front import Front
+from turnkeeper.server.inspection import Inspection
+from turnkeeper.server.listeners import Address, AddressInUseError
+from turnkeeper.server.telling import Teller
+from turnkeeper.server.watch import Watchers
+from turnkeeper.v1 import turnkeeper_pb2 as pb
+from turnkeeper.wire.fingerprint import KEY_BYTES
+
+log = logging.getLogger(__name__)
+
+TICK_S = 1.0  # how often the policy file is looked at and idle ids are looked for
+
+
+class Daemon:
+    """One daemon. ``await start()``, then ``await stop()``; ``clock_ns`` is wall time, replaceable in tests."""
+
+    def __init__(
+        self,
+        settings: Mapping[str, Setting],
+        environ: Mapping[str, str],
+        clock_ns: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._settings = settings
+        self._environ = environ
+        self._clock_ns = clock_ns
+        self._locks: list[IO[str]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._started_ns = clock_ns()
+        self.listen: list[str] = []
+        self.admin = ""
+        policies = str(settings["policies"].value)
+        self.policies = PolicyFile(Path(policies) if policies else None)
+        self.meters = Meters()
+        self.watchers = Watchers()
+
+    async def start(self) -> None:
+        """Claim the addresses, start the observer, and serve. Raises ``AddressError`` and ``AddressInUseError``."""
+        addresses = [listeners.parse(text) for text in self._settings["listen"].value]  # type: ignore[union-attr]
+        for address in addresses:
+            if not address.path:
+                listeners.require_loopback(address)
+        self._claim(addresses)
+        self._build(self._bind_admin())
+        await self._bind(addresses)
+        await self.feed.start()
+        await self.front.start()
+        self._tell_policies("", "")
+        self._tasks.append(asyncio.create_task(self._tick()))
+        gc.collect()
+        gc.freeze()
+
+    def ready_line(self) -> str:
+        """Return what is written to stdout once the daemon is ready."""
+        ready = {"ready": True, "pid": os.getpid(), "listen": self.listen, "admin": self.admin, "version": __version__}
+        return json.dumps(ready, separators=(",", ":"))
+
+    async def stop(self) -> None:
+        """Stop within the drain deadline."""
+        deadline = time.monotonic() + float(self._settings["drain_s"].value)  # type: ignore[arg-type]
+        for task in self._tasks:
+            task.cancel()
+        await self.front.stop(max(0.0, (deadline - time.monotonic()) / 2))
+        await self.feed.stop(max(0.2, deadline - time.monotonic()))
+        self._admin_socket.close()
+        for lock in self._locks:
+            lock.close()
+
+    def reload(self) -> None:
+        """Read the policy file again; keep the last good one when it is bad."""
+        if self.policies.reload(self._clock_ns()):
+            versions = {name: policy.version for name, policy in self.policies.current.policies.items()}
+            log.info("policies loaded", extra={"fields": {"policies": versions}})
+            self.meters.add("policy_reloads", ("",))
+            self._tell_policies("", "")
+        elif self.policies.error:
+            log.error("policies refused, the last good ones stay", extra={"fields": {"problems": self.policies.error}})
+            self.meters.add("policy_reloads", ("invalid_policy",))
+            self._tell_policies(self.policies.error, "invalid_policy")
+
+    def status(self) -> pb.GetStatusResponse:
+        """Return what GetStatus answers."""
+        message = pb.GetStatusResponse(
+            version=__version__,
+            policies=[
+                pb.PolicyStatus(name=name, version=policy.version, enforcement=policy.enforcement.value)
+                for name, policy in sorted(self.policies.current.policies.items())
+            ],
+            policy_error=self.policies.error,
+            live_requests=len(self.decider.store),
+            store=self.decider.store.url,
+            draining=self.front.stopping,
+            listen=self.listen,
+            admin=self.admin,
+            observer=pb.ObserverStatus(
+                running=self.feed.running,
+                restarts=self.feed.restarts,
+                facts_offered=self.feed.offered,
+                facts_dropped=self.feed.dropped,
+                export_failures=self.feed.export_failures,
+            ),
+            decisions=self.meters.total("decisions"),
+        )
+        message.policy_loaded_at.FromNanoseconds(self.policies.loaded_at_ns or self._started_ns)
+        message.started_at.FromNanoseconds(self._started_ns)
+        if self.policies.error:
+            message.policy_error_since.FromNanoseconds(self.policies.error_since_ns)
+        return message
+
+    # --- parts ------------------------------------------------------------------------------------------------
+
+    def _build(self, admin_socket: socket.socket) -> None:
+        environ = {**self._environ, "TURNKEEPER_EVENTS": str(self._settings["events"].value)}
+        environ["TURNKEEPER_LOG_FORMAT"] = str(self._settings["log_format"].value)
+        environ["TURNKEEPER_LOG_LEVEL"] = str(self._settings["log_level"].value)
+        self.feed = Feed(
+            self.meters,
+            version=__version__,
+            started_ns=self._started_ns,
+            instance_id=self._instance_id(),
+            admin_socket=admin_socket,
+            status=self._observer_status,
+            environ=environ,
+            clock_ns=self._clock_ns,
+        )
+        sampler = Sampler(environ) if exports(environ) else None
+        teller = Teller(self.feed, sampler.keep if sampler else None, self.watchers)
+        ids_max = int(self._settings["ids_max"].value)  # type: ignore[arg-type]
+        key = secrets.token_bytes(KEY_BYTES)
+        self.decider = Decider(self.policies, ids_max, self.meters, teller, self._clock_ns, key)
+        inspection = Inspection(self.decider.store, self.policies, self.watchers, self.status, self._clock_ns)
+        self.front = Front(self.decider, inspection, teller, self.meters)
+
+    def _bind_admin(self) -> socket.socket:
+        server = listeners.bind_admin(listeners.parse(str(self._settings["admin"].value)))
+        host, port = server.getsockname()[:2]
+        self.admin = str(Address("", host, port))
+        self._admin_socket = server  # kept open: connections wait in it while the observer is started again
+        return server
+
+    def _claim(self, addresses: list[Address]) -> None:
+        private = default_socket(self._environ)
+        for address in addresses:
+            if address.path:
+                self._locks.append(listeners.claim_socket(address.path, private=str(address) == private))
+
+    async def _bind(self, addresses: list[Address]) -> None:
+        for address in addresses:
+            umask = os.umask(listeners.SOCKET_UMASK)
+            try:
+                port = self.front.server.add_insecure_port(address.target)
+            except RuntimeError:
+                msg = f"{address}: in use by another program"
+                raise AddressInUseError(msg) from None
+            finally:
+                os.umask(umask)
+            self.listen.append(str(address if address.path else address._replace(port=port)))
+
+    def _instance_id(self) -> str:
+        """Name this instance so that a restart goes on with the same series."""
+        pod = self._environ.get("POD_NAME") or self._environ.get("HOSTNAME") or socket.gethostname()
+        where = ",".join(str(text) for text in self._settings["listen"].value)  # type: ignore[union-attr]
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"turnkeeper://{pod}/{where}"))
+
+    def _observer_status(self) -> Status:
+        body = MessageToDict(self.status(), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+        ready = not self.front.stopping
+        return Status(self._clock_ns(), ready, "" if ready else "the daemon is stopping", json.dumps(body))
+
+    def _tell_policies(self, error: str, error_type: str) -> None:
+        current = self.policies.current.policies
+        versions = tuple((name, policy.version) for name, policy in sorted(current.items()))
+        self.feed.offer(PolicyRecord(self.feed.take_seq(), self._clock_ns(), versions, error, error_type))
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_S)
+            try:
+                if self.policies.changed():
+                    self.reload()
+                while self.decider.expire():
+                    await asyncio.sleep(0)  # decisions go between two slices
+            except Exception:
+                log.exception("a background task failed; it goes on")
+
+
+async def serve(settings: Mapping[str, Setting], environ: Mapping[str, str]) -> None:
+    """Run a daemon until SIGTERM or SIGINT."""
+    daemon = Daemon(settings, environ)
+    await daemon.start()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    sys.stdout.write(daemon.ready_line() + "\n")
+    sys.stdout.flush()
+    log.info("ready", extra={"fields": {"listen": daemon.listen, "admin": daemon.admin}})
+    demo = asyncio.create_task(_demo(daemon)) if settings["demo"].value else None
+    await stop.wait()
+    log.info("stopping")
+    if demo is not None:
+        demo.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await demo
+    await daemon.stop()
+    log.info("stopped")
+
+
+async def _demo(daemon: Daemon) -> None:
+    """Play the demo in a process of its own, on this terminal."""
+    command = (sys.executable, "-m", "turnkeeper", "demo", "--address", daemon.listen[0])
+    process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL, stdout=sys.stderr)
+    try:
+        await process.wait()
+        sys.stderr.write(_after_demo(daemon))
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+
+
+def _after_demo(daemon: Daemon) -> str:
+    return (
+        f"\nThe daemon goes on serving on {' and '.join(daemon.listen)}.\n"
+        f"  metrics   curl http://{daemon.admin}/metrics\n"
+        f"  status    curl http://{daemon.admin}/status   or   .venv/bin/turnkeeper status\n"
+        "  watch     .venv/bin/turnkeeper tail\n"
+        "  demo      .venv/bin/turnkeeper demo --address " + daemon.listen[-1] + "\n"
+        "Ctrl-C ends it.\n"
+    )

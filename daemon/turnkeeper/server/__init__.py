@@ -1,0 +1,1 @@
+"""The gRPC front: services, listeners, limits, the status table, health."""

@@ -1,0 +1,1 @@
+"""Where the state of request ids is kept: ``transact(key, change)``, and nothing else that changes it."""
