@@ -4,6 +4,7 @@ Exit codes: 0 done; 1 the answer is no; 2 bad usage or bad input; 3 cannot reach
 """
 
 import importlib
+import os
 
 import click
 
@@ -63,4 +64,5 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line."""
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")  # no process here forks and goes on using gRPC
     cli(prog_name="turnkeeper")

@@ -36,9 +36,10 @@ def command(request_id: str, tenant: str, address: str, *, as_json: bool) -> Non
         f"{counters.get('turns', 0)} turns, {counters.get('model_calls', 0)} model calls, "
         f"{counters.get('function_calls', 0)} function calls, {counters.get('tokens', 0)} tokens"
     )
-    left = "" if counters.get("limit_off") else f"; {counters.get('remaining', 0)} of {counters.get('limit', 0)} {counters.get('unit')} left"
+    limit = f"{counters.get('limit', 0)} {counters.get('unit')}"
+    left = "" if counters.get("limit_off") else f"; {counters.get('remaining', 0)} of {limit} left"
     console.print(f"  {counted}{left}")
     for tool in summary.get("tools", []):
         console.print(f"  {tool['function_calls']:>4} × {tool['name']}", markup=False)
     for record in told.get("timeline", []):
-        console.print(decision_line(record), soft_wrap=True)
+        console.print(" " + decision_line(record), soft_wrap=True)
