@@ -134,7 +134,9 @@ OPTIONS = (
     Option("store", "URL", "memory:", _store, "Where counters are kept: memory: is this process."),
     Option("log_format", "FORMAT", "console", _one_of(*logs.FORMATS), "Form of log lines: console or json."),
     Option("log_level", "LEVEL", "info", _one_of(*logs.LEVELS), "Least level of log lines that are written."),
-    Option("ids_max", "N", 100_000, _number(1, 10_000_000, "ids", int), "Live request ids; over it the longest idle goes."),
+    Option(
+        "ids_max", "N", 100_000, _number(1, 10_000_000, "ids", int), "Live request ids; over it the longest idle goes."
+    ),
     Option("drain_s", "SECONDS", 5.0, _number(0, 3600, "seconds", float), "Longest time from SIGTERM to the end."),
     Option("events", "WHERE", "logs", _one_of("logs", "span", "both"), "Where events go: logs, span or both."),
     Option("demo", "", False, _flag, "Play the demo against this daemon once it is ready, then go on serving."),  # noqa: FBT003

@@ -30,6 +30,7 @@ from turnkeeper.facts.records import PolicyRecord, Status
 from turnkeeper.facts.sampling import Sampler, exports
 from turnkeeper.policies import PolicyFile
 from turnkeeper.server import listeners
+from turnkeeper.server.account import Account
 from turnkeeper.server.decider import Decider
 from turnkeeper.server.front import Front
 from turnkeeper.server.inspection import Inspection
@@ -159,7 +160,8 @@ class Daemon:
         teller = Teller(self.feed, sampler.keep if sampler else None, self.watchers)
         ids_max = int(self._settings["ids_max"].value)  # type: ignore[arg-type]
         key = secrets.token_bytes(KEY_BYTES)
-        self.decider = Decider(self.policies, ids_max, self.meters, teller, self._clock_ns, key)
+        account = Account(self.meters, teller, self._clock_ns)
+        self.decider = Decider(self.policies, ids_max, account, self._clock_ns, key)
         inspection = Inspection(self.decider.store, self.policies, self.watchers, self.status, self._clock_ns)
         self.front = Front(self.decider, inspection, teller, self.meters)
 
@@ -210,8 +212,8 @@ class Daemon:
             try:
                 if self.policies.changed():
                     self.reload()
-                while self.decider.expire():
-                    await asyncio.sleep(0)  # decisions go between two slices
+                while self.decider.expire():  # noqa: ASYNC110 - a slice, then decisions, then the next slice
+                    await asyncio.sleep(0)
             except Exception:
                 log.exception("a background task failed; it goes on")
 

@@ -137,13 +137,13 @@ def over_grpc(calls: int, rounds: int) -> list[dict[str, Any]]:
             echo.kill()
             plain.stop()
             dead.stop()
-    found = {
-        name: {p: statistics.median(one[p] for one in many) for p in many[0]} for name, many in samples.items()
-    }
+    found = {name: {p: statistics.median(one[p] for one in many) for p in many[0]} for name, many in samples.items()}
     lines = [figure("start to ready", ms=start_ms)]
     for name, values in found.items():
         base = found["echo, socket" if "socket" in name else "echo, tcp"]
-        lines.append(figure(name, us=values, ratio_p50=values["p50"] / base["p50"], ratio_p99=values["p99"] / base["p99"]))
+        lines.append(
+            figure(name, us=values, ratio_p50=values["p50"] / base["p50"], ratio_p99=values["p99"] / base["p99"])
+        )
     return lines
 
 
@@ -153,7 +153,9 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="few rounds: shows that it runs, measures nothing")
     smoke = parser.parse_args().smoke
     lines = in_process(5 if smoke else 300) + over_grpc(100 if smoke else 3000, 1 if smoke else 5)
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     about = {"commit": commit.stdout.strip(), "python": platform.python_version(), "cpu": platform.processor()}
     out = ROOT / "build" / "bench.jsonl"
     out.parent.mkdir(exist_ok=True)
@@ -164,7 +166,9 @@ def main() -> None:
         values = line.get("us", line.get("ms"))
         unit = "µs" if "us" in line else "ms"
         text = "  ".join(f"{k} {v:.0f}" for k, v in values.items()) if isinstance(values, dict) else f"{values:.1f}"
-        ratio = f"   {line['ratio_p50']:.2f}× echo at p50, {line['ratio_p99']:.2f}× at p99" if "ratio_p50" in line else ""
+        ratio = (
+            f"   {line['ratio_p50']:.2f}× echo at p50, {line['ratio_p99']:.2f}× at p99" if "ratio_p50" in line else ""
+        )
         sys.stdout.write(f"{line['figure']:<32} {text} {unit}{ratio}\n")
 
 

@@ -21,7 +21,9 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
                 option.flag, option.name, metavar=option.metavar, multiple=option.many, default=None, help=help_text
             )
         command = add(command)
-    config = click.option("--config", metavar="FILE", envvar="TURNKEEPER_CONFIG", default="", help="Config file (YAML).")
+    config = click.option(
+        "--config", metavar="FILE", envvar="TURNKEEPER_CONFIG", default="", help="Config file (YAML)."
+    )
     return config(command)
 
 

@@ -45,7 +45,7 @@ def channel(address: str) -> Iterator[grpc.Channel]:
 
 def fail(error: grpc.RpcError, where: str) -> NoReturn:
     """Say what went wrong, and exit: 3 unreachable, 1 the daemon says no, 2 it calls the input bad."""
-    code, details = error.code(), error.details()  # type: ignore[attr-defined]  # every RpcError of a call has them
+    code, details = error.code(), error.details()
     if code in UNREACHABLE:
         click.echo(f"cannot reach the daemon at {where}: {details}", err=True)
         raise SystemExit(3) from None

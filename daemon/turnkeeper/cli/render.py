@@ -51,7 +51,9 @@ def decision_line(record: dict[str, Any]) -> str:
     where = f"{record.get('point', ''):<12} {decision.get('decision_id', '').split('.')[0]:>3}"
     text = f"{f'[dim]{clock}[/] ' if clock else ''}[{colour}]{verdict:<10}[/]{shadow} {where}  {used}{limit} {unit}"
     tail = decision.get("message", "")
-    return f"{text}  {caller} {_escaped(record.get('request_id', ''))}" + (f"  [dim]{_escaped(tail)}[/]" if tail else "")
+    return f"{text}  {caller} {_escaped(record.get('request_id', ''))}" + (
+        f"  [dim]{_escaped(tail)}[/]" if tail else ""
+    )
 
 
 def _escaped(text: str) -> str:

@@ -42,6 +42,3 @@ def command(address: str, *, as_json: bool) -> None:
     if status.policy_error:
         console.print(f"[red]last reload refused[/] since {told['policy_error_since']}:")
         console.print(status.policy_error, markup=False)
-
-
-

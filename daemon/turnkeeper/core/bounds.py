@@ -19,6 +19,7 @@ CHUNKS_KEPT = 64  # answers per attempt; only chunks with a call or a finish rea
 CALLS_KEPT = 512  # call ids remembered in one response, to count a repeated call once
 TURNS_KEPT = 24  # calls and results by turn: period 6 x 3 laps, and room for the pending lap
 TOOL_NAMES_KEPT = 128  # function calls counted by tool; a name in a limit is counted beyond it
+LAPS_KEPT = 16  # patterns told; an agent that has more is stopped by a limit
 LINKS_KEPT = 32  # decision spans linked from the tool_loop span: the first, and the newest 31
 
 # --- Numbers --------------------------------------------------------------------------------------------------

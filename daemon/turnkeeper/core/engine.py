@@ -30,12 +30,14 @@ from turnkeeper.core.model import (
     Reason,
     Refusal,
     Verdict,
+    Warning,
 )
 from turnkeeper.core.policy import Policy
 from turnkeeper.core.rules import AFTER, BEFORE, limits
 from turnkeeper.core.rules.moment import After, Before, Findings
 from turnkeeper.core.state import ChunkAnswer, Finding, ModelCall, State
 
+_BUDGETS = (Reason.COST_BUDGET, Reason.TOKEN_BUDGET, Reason.TIME_BUDGET)
 WITHIN = Finding(Verdict.ALLOW, Reason.WITHIN_POLICY, "")
 SUPERSEDED = Finding(Verdict.REJECT, Reason.SUPERSEDED, "this event is of a replaced attempt or an ended request")
 _NOT_RUN = "This function call was not run."
@@ -91,7 +93,7 @@ def _before(old: State | None, event: BeforeModel, policy: Policy, now_ns: int) 
     state.raise_turns(seen.turns_since_prompt, event.model_call, own=0)
     if event.enabled_tools:
         state.tools_seen = event.enabled_tools
-    if not event.side and record.pending is None and state.pending is not None:
+    if not record.side and record.pending is None and state.pending is not None:
         record = record._replace(pending=state.pending)
         state.pending = None
     record = record._replace(
@@ -100,12 +102,16 @@ def _before(old: State | None, event: BeforeModel, policy: Policy, now_ns: int) 
     moment = Before(state, event, policy, record)
     findings = [finding for rule in BEFORE for finding in rule(moment)]
     verdict = _worst(findings)
-    answer = _answer_before(moment, verdict)
+    if verdict.verdict is Verdict.FORCE_NONE and verdict.reason in _BUDGETS and not record.graced:
+        state.grace_used += 1
+        record = record._replace(graced=True)
+    facts += _note_laps(state, findings)
+    answer = _answer_before(moment, verdict, _warnings(findings))
     enforced = policy.enforcement is Enforcement.ENFORCE
     forced = verdict if enforced and verdict.verdict > Verdict.ALLOW else None
     record = record._replace(mode_answered=answer.mode, before=answer, forced=forced)
     state.put(record)
-    if not event.side:
+    if not record.side:
         state.final = "rejected" if enforced and verdict.verdict is Verdict.REJECT else ""
     _remember(state, event, answer.decision)
     if unmatched:
@@ -123,8 +129,9 @@ def _next_number(state: State, event: BeforeModel) -> int:
     return min(max(state.latest, seen) + 1, bounds.COUNT_MAX)
 
 
-def _answer_before(moment: Before, verdict: Finding) -> BeforeAnswer:
-    decision = _decision(moment.state, moment.policy, verdict, _decision_id(moment.record, Point.BEFORE_MODEL, 0))
+def _answer_before(moment: Before, verdict: Finding, warnings: tuple[Warning, ...]) -> BeforeAnswer:
+    decision_id = _decision_id(moment.record, Point.BEFORE_MODEL, 0)
+    decision = _decision(moment.state, moment.policy, verdict, decision_id, warnings)
     if not decision.enforced:
         return BeforeAnswer(decision, moment.event.mode, model_call=moment.record.number)
     mode, drop = _mode(moment, verdict)
@@ -170,7 +177,7 @@ def _after(old: State | None, event: AfterModel, policy: Policy, now_ns: int) ->
     content = _content(event)
     if old is None:
         state = State(policy.name, now_ns, event.caller, event.trace.traceparent)
-        number = event.model_call or 1
+        number = event.model_call or min(event.turns_since_prompt + 1, bounds.COUNT_MAX)
     else:
         number = event.model_call or old.latest or 1
         known = old.find(number)
@@ -184,9 +191,10 @@ def _after(old: State | None, event: AfterModel, policy: Policy, now_ns: int) ->
                 return _superseded_after(old, event, number, policy)
         state = _touched(old, now_ns)
     record = _open(state, event, number)
-    state.raise_turns(event.turns_since_prompt, number, own=1 if record.turn else 0)
+    state.raise_turns(event.turns_since_prompt, event.model_call, own=1 if record.turn else 0)
     enforced = policy.enforcement is Enforcement.ENFORCE
-    if enforced and record.before is None and not record.told and event.mode_sent == Mode.NONE:
+    unanswered = record.before is None and record.forced is None and not record.told
+    if enforced and unanswered and event.mode_sent == Mode.NONE:
         forced = limits.at_request(state, policy, record)  # the answer is lost; it would have been this one
         record = record._replace(forced=_worst(forced) if forced else None)
     counted = record.function_calls
@@ -203,15 +211,18 @@ def _after(old: State | None, event: AfterModel, policy: Policy, now_ns: int) ->
     verdict = _worst(findings)
     if verdict.verdict > Verdict.ALLOW:
         record = record._replace(held=verdict)
+    loops = _note_laps(state, findings)
     if verdict.verdict is Verdict.FORCE_NONE:
         state.pending, state.pending_from = verdict, number
+    if enforced and verdict.verdict > Verdict.ALLOW:
+        state.block(number)
     answer = _answer_after(state, event, policy, verdict, _decision_id(record, Point.AFTER_MODEL, event.chunk))
     facts = _after_facts(moment, findings, verdict)
     record, rejected = _tell_rejected(record, verdict)
     state.put(record.keep(ChunkAnswer(event.chunk, content, answer)))
     _note_final(state, event, record, answer.decision)
     _remember(state, event, answer.decision)
-    return Step(state, answer, (*facts, *spent, *rejected))
+    return Step(state, answer, (*facts, *loops, *spent, *rejected))
 
 
 def _spent(old: Usage, new: Usage) -> list[f.Fact]:
@@ -348,6 +359,7 @@ def _open(state: State, event: BeforeModel | AfterModel, number: int) -> ModelCa
             known.allowed_names,
             forced=known.forced,
             pending=known.pending,
+            graced=known.graced,
         )
     if not state.first:
         state.take_up(number)
@@ -365,7 +377,7 @@ def _count_results(state: State, results: tuple[Result, ...], record: ModelCall,
     earlier = [call for call in state.calls if call.number < record.number and not call.side]
     target = earlier[-1] if earlier else None
     if record.number > 1 and (target is None or (target.told and target.number < record.number - 1)):
-        if state.find(record.number - 1) is not None:
+        if state.find(record.number - 1) is not None or state.is_superseded(record.number - 1, 0):
             return len(unmatched)
         target = ModelCall(record.number - 1, ordinal=max(1, record.ordinal - 1))
     if target is None or target.told:
@@ -379,16 +391,16 @@ def _count_results(state: State, results: tuple[Result, ...], record: ModelCall,
 def _worst(findings: Findings) -> Finding:
     """Return the most severe finding; among equals that of highest precedence.
 
-    What is left to break a tie (two limits of one unit) is the stricter disposition, then the text, so that the
-    order of rules is of no consequence.
+    What is left to break a tie (two limits of one unit) is the stricter disposition, then the removal of tools, then
+    the text, so that the order of rules is of no consequence.
     """
     if not findings:
         return WITHIN
     return min((*findings, WITHIN), key=_severity)
 
 
-def _severity(finding: Finding) -> tuple[int, int, int, str]:
-    return -finding.verdict, RANK[finding.reason], finding.disposition, finding.message
+def _severity(finding: Finding) -> tuple[int, int, int, bool, str]:
+    return -finding.verdict, RANK[finding.reason], finding.disposition, not finding.remove_tools, finding.message
 
 
 def _reported(findings: Findings, verdict: Finding) -> list[f.Fact]:
@@ -400,7 +412,9 @@ def _reported(findings: Findings, verdict: Finding) -> list[f.Fact]:
     ]
 
 
-def _decision(state: State, policy: Policy, verdict: Finding, decision_id: str) -> Decision:
+def _decision(
+    state: State, policy: Policy, verdict: Finding, decision_id: str, warnings: tuple[Warning, ...] = ()
+) -> Decision:
     enforced = policy.enforcement is Enforcement.ENFORCE
     return Decision(
         verdict.verdict if enforced else Verdict.ALLOW,
@@ -414,7 +428,31 @@ def _decision(state: State, policy: Policy, verdict: Finding, decision_id: str) 
         verdict.verdict,
         decision_id,
         limits.counters(state, policy),
+        warnings,
     )
+
+
+def _warnings(findings: Findings) -> tuple[Warning, ...]:
+    """Return the patterns that are told and not acted on."""
+    return tuple(
+        Warning(finding.reason, finding.message, finding.model_hint)
+        for finding in findings
+        if finding.lap is not None and finding.verdict is Verdict.ALLOW
+    )
+
+
+def _note_laps(state: State, findings: Findings) -> list[f.Fact]:
+    """Remember each pattern found, and tell it the first time and at doublings."""
+    facts: list[f.Fact] = []
+    for finding in findings:
+        lap = finding.lap
+        if lap is None:
+            continue
+        known = state.lap(lap.key)
+        if known is None or known.start != lap.start or lap.laps >= 2 * known.laps:
+            state.note(lap)
+            facts.append(f.LoopDetected(finding.reason, lap.period, lap.laps, lap.key))
+    return facts
 
 
 def _decision_id(record: ModelCall, point: Point, chunk: int) -> str:

@@ -24,6 +24,15 @@ class ModeSwitched(NamedTuple):
     reason: Reason
 
 
+class LoopDetected(NamedTuple):
+    """A pattern was found: first when it is warned of or acted on, then at doublings."""
+
+    reason: Reason
+    period: int
+    laps: int
+    key: bytes
+
+
 class CallsRejected(NamedTuple):
     """Function calls under a REJECT, at least one for each rejected response."""
 
@@ -80,6 +89,7 @@ OUTCOMES = ("completed", "forced_completion", "final_empty", "rejected", "failed
 
 Fact = (
     Reported
+    | LoopDetected
     | ModeSwitched
     | CallsRejected
     | ModeMismatch

@@ -4,6 +4,7 @@ Law: a policy that exists is valid. Constructors check what a rule means, ``poli
 A number is a count >= 0; ``None`` is *off*, never *unlimited by accident*; 0 means none allowed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from turnkeeper.core.model import Disposition, Enforcement, Unit, Verdict
@@ -63,6 +64,42 @@ class Guards:
 
 
 @dataclass(frozen=True, slots=True)
+class Budgets:
+    """What may be spent under a request id. ``None`` is off."""
+
+    tokens: int | None = None
+    cost_micro_usd: int | None = None
+    elapsed_ns: int | None = None
+    then: Verdict = Verdict.FORCE_NONE
+    grace_calls: int = 1
+    disposition: Disposition = Disposition.RAISE
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """Acts at ``at`` laps, warns at ``warn``. ``same_result``: only laps with equal results count."""
+
+    at: int
+    warn: int | None = None
+    then: Verdict = Verdict.FORCE_NONE
+    same_result: bool = True
+    max_period: int = 1
+    disposition: Disposition = Disposition.RAISE
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorStreak:
+    """Acts at ``at`` failing turns in a row, warns at ``warn``."""
+
+    at: int
+    warn: int | None = None
+    then: Verdict = Verdict.FORCE_NONE
+    all_results: bool = True
+    same_error: bool = True
+    disposition: Disposition = Disposition.RAISE
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """A named set of rules plus enforcement. ``version`` names its content."""
 
@@ -72,6 +109,14 @@ class Policy:
     limits: tuple[Limit, ...] = ()
     guards: Guards = field(default_factory=Guards)
     deny: str = ""
+    budgets: Budgets | None = None
+    repetition: Detector | None = None
+    cycle: Detector | None = None
+    error_streak: ErrorStreak | None = None
+    ignore_args: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)  # JSON pointers by tool
+    may_repeat: frozenset[str] = frozenset()
+    may_cycle: frozenset[str] = frozenset()
+    may_fail: frozenset[str] = frozenset()
     idle_ttl_ns: int = 3600 * NS
     active_limits: tuple[Limit, ...] = field(init=False)
     limited_tools: frozenset[str] = field(init=False)

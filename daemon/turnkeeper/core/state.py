@@ -15,6 +15,15 @@ from turnkeeper.core.events import Call, Caller, Result, Usage
 from turnkeeper.core.model import AfterAnswer, BeforeAnswer, Disposition, Mode, Outcome, Reason, Verdict
 
 
+class Lap(NamedTuple):
+    """How often a pattern was passed through. ``key`` names it, ``start`` is the model call it began at."""
+
+    key: bytes
+    start: int
+    period: int
+    laps: int
+
+
 class Finding(NamedTuple):
     """What one rule found. The most severe is the verdict; among equals precedence decides."""
 
@@ -24,6 +33,7 @@ class Finding(NamedTuple):
     model_hint: str = ""
     disposition: Disposition = Disposition.RAISE
     remove_tools: bool = False
+    lap: Lap | None = None
 
 
 class ChunkAnswer(NamedTuple):
@@ -48,6 +58,7 @@ class ModelCall(NamedTuple):
     before: BeforeAnswer | None = None
     forced: Finding | None = None  # why our answer was NONE, or REJECT
     pending: Finding | None = None  # taken over from the response before; a retry of this call inherits it
+    graced: bool = False  # one of the forced model calls that a budget leaves
     told: bool = False  # a response, or results that imply one
     text: bool = False
     turn: int = 0  # the turn that this response is; 0: none yet
@@ -83,11 +94,24 @@ class ModelCall(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One response with calls, and what the application answered."""
+    """One response with calls, and what the application answered. ``blocked``: we did not let it run."""
 
     number: int
     calls: tuple[Call, ...]
     results: tuple[Result, ...] = ()
+    blocked: bool = False
+    prints: frozenset[bytes] = frozenset()
+    symbol: frozenset[tuple[bytes, bytes]] = frozenset()
+
+    @classmethod
+    def of(cls, number: int, calls: tuple[Call, ...], results: tuple[Result, ...], *, blocked: bool = False) -> "Turn":
+        """Make a turn with its symbol: the pairs of a call's fingerprint and its result's digest, empty if untold."""
+        prints = frozenset([call.fingerprint for call in calls])
+        if not results:
+            return cls(number, calls, results, blocked, prints, frozenset([(one, b"") for one in prints]))
+        digests = {result.call_id: result.digest for result in results}
+        symbol = frozenset([(call.fingerprint, digests.get(call.id, b"")) for call in calls])
+        return cls(number, calls, results, blocked, prints, symbol)
 
 
 class State:
@@ -101,7 +125,9 @@ class State:
         "final",
         "first",
         "function_calls",
+        "grace_used",
         "history",
+        "laps",
         "last_reason",
         "last_verdict",
         "latest",
@@ -138,6 +164,8 @@ class State:
         self.tools_seen: tuple[str, ...] = ()  # enabled when last told
         self.pending: Finding | None = None  # the next MAIN model call is NONE
         self.pending_from = 0  # the model call whose response said so
+        self.laps: tuple[Lap, ...] = ()  # patterns told, the newest last
+        self.grace_used = 0  # model calls forced by a budget
         self.links: tuple[tuple[str, str], ...] = ()  # (traceparent, span id) of non-ALLOW decisions
         self.final = ""  # how the newest answered model call looks, see ``engine``
         self.last_verdict = Verdict.UNSPECIFIED
@@ -232,7 +260,7 @@ class State:
         kept = (*record.counted, *fresh)[: bounds.CALLS_KEPT]
         over = len(record.counted) + len(fresh) - len(kept)
         record = record._replace(counted=kept, uncounted_ids=record.uncounted_ids + over)
-        self._remember(Turn(record.number, kept))
+        self._remember(record.number, kept)
         return record
 
     def _count_tools(self, calls: list[Call], named: frozenset[str]) -> None:
@@ -242,16 +270,35 @@ class State:
                 tools[call.name] = min(tools.get(call.name, 0) + 1, bounds.COUNT_MAX)
         self.tools = tools
 
-    def _remember(self, turn: Turn) -> None:
-        if self.history and self.history[-1].number == turn.number:
-            self.history = (*self.history[:-1], turn._replace(results=self.history[-1].results))
+    def _remember(self, number: int, calls: tuple[Call, ...]) -> None:
+        known = next((turn for turn in reversed(self.history) if turn.number == number), None)
+        turn = Turn.of(number, calls, known.results if known else (), blocked=known.blocked if known else False)
+        self._put_turn(turn)
+
+    def _put_turn(self, turn: Turn) -> None:
+        if any(kept.number == turn.number for kept in self.history):
+            self.history = tuple(turn if kept.number == turn.number else kept for kept in self.history)
         else:
-            others = tuple(kept for kept in self.history if kept.number != turn.number)
-            self.history = (*others, turn)[-bounds.TURNS_KEPT :]
+            self.history = (*self.history, turn)[-bounds.TURNS_KEPT :]
+
+    def block(self, number: int) -> None:
+        """Note that the calls of a response are not run: what they are answered is no progress."""
+        for turn in self.history:
+            if turn.number == number and not turn.blocked:
+                self._put_turn(turn._replace(blocked=True))
+
+    def lap(self, key: bytes) -> Lap | None:
+        """Return what was last told of a pattern."""
+        return next((lap for lap in self.laps if lap.key == key), None)
+
+    def note(self, lap: Lap) -> None:
+        """Remember that a pattern was told."""
+        self.laps = (*(known for known in self.laps if known.key != lap.key), lap)[-bounds.LAPS_KEPT :]
 
     def take_results(self, results: tuple[Result, ...]) -> tuple[Result, ...]:
         """Match results to kept turns by call id, the newest first; return those that match none."""
         unmatched: list[Result] = []
+        touched: set[int] = set()
         turns = list(self.history)
         for result in results:
             for index in range(len(turns) - 1, -1, -1):
@@ -259,10 +306,14 @@ class State:
                 if result.call_id and any(call.id == result.call_id for call in turn.calls):
                     others = tuple(known for known in turn.results if known.call_id != result.call_id)
                     turns[index] = turn._replace(results=(*others, result))
+                    touched.add(index)
                     break
             else:
                 unmatched.append(result)
-        if len(unmatched) < len(results):
+        for index in touched:
+            turn = turns[index]
+            turns[index] = Turn.of(turn.number, turn.calls, turn.results, blocked=turn.blocked)
+        if touched:
             self.history = tuple(turns)
         return tuple(unmatched)
 

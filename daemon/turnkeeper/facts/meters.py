@@ -8,12 +8,14 @@ Names here are short; ``observer.schema`` has the name, unit and attribute of ev
 """
 
 from bisect import bisect_left
+from itertools import islice
 from typing import TypeVar
 
 from turnkeeper.facts.records import CounterPoint, Exemplar, HistogramPoint, Snapshot
 
 LABEL_VALUES_MAX = 200  # a platform's agents or models on one wall screen; more is an id in disguise
 OTHER = "_OTHER"
+SNAPSHOT_POINTS = 512  # 1 to 2 ms of the event loop; more goes into a further snapshot
 
 DURATION_S = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
 COUNTS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0)
@@ -30,11 +32,14 @@ COUNTERS = {
     "evictions": ("cause",),
     "facts_dropped": ("cause",),
     "observer_restarts": (),
+    "export_failures": (),
     "policy_reloads": ("error_type",),
     "labels_bounded": ("label",),
     "mode_mismatches": ("answered", "sent"),
     "results_unmatched": (),
     "requests_reused": (),
+    "policies_gone": (),
+    "findings_reported": ("reason", "verdict"),
 }
 GAUGES = {"active": ("agent",)}
 HISTOGRAMS = {
@@ -114,25 +119,26 @@ class Meters:
         """Return the sum of a counter over its labels."""
         return sum(self._counters[name].values())
 
-    def snapshot(self, now_ns: int, *, full: bool) -> Snapshot:
-        """Return the points that changed since the last snapshot, or all."""
-        if full:
-            tables = (self._counters, self._gauges, self._histograms)
-            keys = [(name, labels) for table in tables for name, series in table.items() for labels in series]
-        else:
-            keys = list(self._changed)
-        self._changed.clear()
+    def touch_all(self) -> None:
+        """Take every point as changed: a new observer knows none."""
+        for table in (self._counters, self._gauges, self._histograms):
+            self._changed.update(((name, labels), None) for name, series in table.items() for labels in series)
+
+    def snapshot(self, now_ns: int, points_max: int = SNAPSHOT_POINTS) -> Snapshot:
+        """Return at most ``points_max`` of the points that changed since they were last returned."""
+        keys = list(islice(self._changed, points_max))
         counters: dict[str, list[CounterPoint]] = {}
         gauges: dict[str, list[CounterPoint]] = {}
         histograms: dict[str, list[HistogramPoint]] = {}
         for name, labels in keys:
+            del self._changed[name, labels]
             if name in COUNTERS:
                 counters.setdefault(name, []).append(CounterPoint(labels, self._counters[name][labels]))
             elif name in GAUGES:
                 gauges.setdefault(name, []).append(CounterPoint(labels, self._gauges[name][labels]))
             else:
                 histograms.setdefault(name, []).append(self._histogram_point(name, labels))
-        return Snapshot(now_ns, _frozen(counters), _frozen(gauges), _frozen(histograms))
+        return Snapshot(now_ns, not self._changed, _frozen(counters), _frozen(gauges), _frozen(histograms))
 
     def _histogram_point(self, name: str, labels: Labels) -> HistogramPoint:
         histogram = self._histograms[name][labels]

@@ -9,18 +9,28 @@ Enumerations travel as their numbers; times are nanoseconds since the epoch, dur
 
 import struct
 from collections.abc import Iterator
+from enum import StrEnum
 
 import msgspec
 
-FRAME_BYTES_MAX = 16 * 1024 * 1024  # a full snapshot of the 10,000 series that the label bounds allow is about 2 MB
+FRAME_BYTES_MAX = 16 * 1024 * 1024  # 512 histogram points with all their exemplars are about 1 MB; the rest is smaller
 _LENGTH = struct.Struct("<I")
+
+
+class Cause(StrEnum):
+    """Why a fact was dropped."""
+
+    QUEUE_FULL = "queue_full"  # the observer did not keep up
+    OBSERVER_LOST = "observer_lost"  # it died before it said what became of the fact
+    EXPORT_FAILED = "export_failed"  # the collector did not take it
+    EXPORT_QUEUE_FULL = "export_queue_full"  # the collector did not keep up
 
 
 class Record(msgspec.Struct, array_like=True, frozen=True):
     """Base of all records."""
 
 
-class CallerRecord(Record):
+class CallerRecord(Record, frozen=True):
     """Who asked. All but ``conversation_id`` are bounded when used as labels."""
 
     service: str = ""
@@ -30,7 +40,7 @@ class CallerRecord(Record):
     conversation_id: str = ""
 
 
-class CountersRecord(Record):
+class CountersRecord(Record, frozen=True):
     """Counts of one request id."""
 
     turns: int
@@ -45,7 +55,7 @@ class CountersRecord(Record):
     unit: int
 
 
-class ReportRecord(Record):
+class ReportRecord(Record, frozen=True):
     """A finding below the verdict, or a guard that only reports."""
 
     reason: int
@@ -53,7 +63,7 @@ class ReportRecord(Record):
     message: str
 
 
-class DecisionRecord(Record, tag="decision"):
+class DecisionRecord(Record, tag="decision", frozen=True):
     """One decision: a span, its events, a line of the decision log, a line for watchers.
 
     ``exported`` is False for a record made only for watchers. ``mode_switched`` tells that the mode to send is
@@ -95,7 +105,7 @@ class DecisionRecord(Record, tag="decision"):
     reports: tuple[ReportRecord, ...] = ()
 
 
-class LoopRecord(Record, tag="loop"):
+class LoopRecord(Record, tag="loop", frozen=True):
     """The end of a request id: the ``tool_loop`` span and ``turnkeeper.request.ended``."""
 
     seq: int
@@ -113,7 +123,7 @@ class LoopRecord(Record, tag="loop"):
     links: tuple[tuple[str, str], ...] = ()  # (traceparent, span id) of non-ALLOW decisions
 
 
-class PolicyRecord(Record, tag="policy"):
+class PolicyRecord(Record, tag="policy", frozen=True):
     """A policy file was loaded, or was refused and the last good one kept (``error`` not empty)."""
 
     seq: int
@@ -126,7 +136,7 @@ class PolicyRecord(Record, tag="policy"):
 FactRecord = DecisionRecord | LoopRecord | PolicyRecord
 
 
-class Exemplar(Record):
+class Exemplar(Record, frozen=True):
     """A measured value and the span it was measured in."""
 
     value: float
@@ -135,7 +145,7 @@ class Exemplar(Record):
     span_id: str
 
 
-class HistogramPoint(Record):
+class HistogramPoint(Record, frozen=True):
     """Cumulative since ``Snapshot.started_ns``. ``buckets`` are not cumulative over bounds; the last is +Inf."""
 
     labels: tuple[str, ...]
@@ -145,33 +155,32 @@ class HistogramPoint(Record):
     exemplars: tuple[Exemplar, ...] = ()
 
 
-class CounterPoint(Record):
+class CounterPoint(Record, frozen=True):
     """Cumulative since ``Snapshot.started_ns``; of a gauge the present value."""
 
     labels: tuple[str, ...]
     value: int
 
 
-class Hello(Record, tag="hello"):
+class Hello(Record, tag="hello", frozen=True):
     """The first frame of every observer."""
 
     version: str
     started_ns: int  # of the deciding process: the start time of every cumulative series
     instance_id: str
-    admin: str
-    restarts: int
 
 
-class Snapshot(Record, tag="snapshot"):
-    """Points that changed since the last snapshot; the first one after a start holds all."""
+class Snapshot(Record, tag="snapshot", frozen=True):
+    """Points that changed since the last snapshot; a new observer is sent all, over several frames."""
 
     time_ns: int
+    complete: bool  # nothing that changed is left for a further frame
     counters: dict[str, tuple[CounterPoint, ...]]
     gauges: dict[str, tuple[CounterPoint, ...]]
     histograms: dict[str, tuple[HistogramPoint, ...]]
 
 
-class Status(Record, tag="status"):
+class Status(Record, tag="status", frozen=True):
     """What ``GetStatus`` answers, as JSON, and whether the daemon takes new work."""
 
     time_ns: int
@@ -180,25 +189,27 @@ class Status(Record, tag="status"):
     body: str
 
 
-class Facts(Record, tag="facts"):
-    """A batch of facts. ``dropped`` were lost before it: by sequence number nothing is unaccounted for."""
+class Facts(Record, tag="facts", frozen=True):
+    """A batch of facts."""
 
     records: tuple[FactRecord, ...]
-    dropped: int
 
 
-class Stop(Record, tag="stop"):
+class Stop(Record, tag="stop", frozen=True):
     """Export what is there, within ``deadline_s``, and exit."""
 
     deadline_s: float
 
 
-class Report(Record, tag="report"):
-    """From the observer to the deciding process, every second: what became of what it was sent."""
+class Report(Record, tag="report", frozen=True):
+    """From the observer, every second and after every export: what became of the facts in this observer's life.
 
-    received: int
-    export_failures: int  # failed export calls so far in this observer's life
-    exported: int  # spans and events given to an exporter that took them
+    A fact is settled once: told, or dropped by a cause. What is neither is still in the observer.
+    """
+
+    told: int  # every span and event of it was taken by an exporter, or it has none to export
+    dropped: dict[str, int]  # by cause
+    export_failures: int  # export calls that failed, of any signal
 
 
 Frame = Hello | Snapshot | Status | Facts | Stop | Report

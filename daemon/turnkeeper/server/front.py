@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import grpc
+from grpc import aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
@@ -40,7 +41,7 @@ OPTIONS: tuple[tuple[str, int], ...] = (
 )
 NS = 1_000_000_000
 
-Context = grpc.aio.ServicerContext[bytes, bytes]
+Context = aio.ServicerContext[bytes, bytes]
 Handler = Callable[[bytes, Context], Awaitable[bytes]]
 
 
@@ -51,7 +52,7 @@ class Front:
         self._teller = teller
         self._meters = meters
         self.stopping = False
-        self.server = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=CALLS_IN_FLIGHT_MAX)
+        self.server = aio.server(options=OPTIONS, maximum_concurrent_rpcs=CALLS_IN_FLIGHT_MAX)
         decisions = {
             "BeforeModel": self._decision("BeforeModel", decider.before_model),
             "AfterModel": self._decision("AfterModel", decider.after_model),
@@ -70,7 +71,7 @@ class Front:
         for service, methods in zip(SERVICES, handlers, strict=True):
             generic = grpc.method_handlers_generic_handler(service, methods)
             self.server.add_generic_rpc_handlers((generic,))
-        self._health = health.aio.HealthServicer()
+        self._health = health.aio.HealthServicer()  # type: ignore[attr-defined]  # the stubs lack it
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self.server)
         reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server)
 
@@ -101,9 +102,9 @@ class Front:
                     traceparent = value
             try:
                 if self.stopping:
-                    raise StoppingError("the daemon is stopping")  # noqa: TRY301 - one path to a status
+                    raise StoppingError  # noqa: TRY301 - one path to a status
                 response = answer(data, self._teller.trace(traceparent))
-            except Exception as error:  # noqa: BLE001 - the status table knows each
+            except Exception as error:
                 await self._abort(rpc, context, error, started)
                 raise  # not reached: abort raises
             self._meters.record("rpc_duration", (rpc, "OK", ""), (time.perf_counter_ns() - started) / NS)
@@ -118,7 +119,7 @@ class Front:
             started = time.perf_counter_ns()
             try:
                 response = answer(data)
-            except Exception as error:  # noqa: BLE001 - the status table knows each
+            except Exception as error:
                 await self._abort(rpc, context, error, started)
                 raise  # not reached: abort raises
             self._meters.record("rpc_duration", (rpc, "OK", ""), (time.perf_counter_ns() - started) / NS)

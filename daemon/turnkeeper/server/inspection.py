@@ -17,7 +17,7 @@ from turnkeeper.server.watch import WATCHERS_MAX, Watcher, Watchers
 from turnkeeper.store.memory import Key, MemoryStore
 from turnkeeper.v1 import turnkeeper_pb2 as pb
 from turnkeeper.wire import encode
-from turnkeeper.wire.errors import InvalidArgumentError
+from turnkeeper.wire.errors import InvalidArgumentError, refuse, refuse_bytes
 
 PAGE_DEFAULT = 100
 PAGE_MAX = 1000
@@ -62,9 +62,9 @@ class Inspection:
         """Answer a ListRequestsRequest. A page token is the position to go on from."""
         message = _parsed(pb.ListRequestsRequest(), data)
         if message.page_size > PAGE_MAX:
-            raise InvalidArgumentError("page_size", f"{message.page_size}, at most {PAGE_MAX} are allowed")
+            refuse("page_size", f"{message.page_size}, at most {PAGE_MAX} are allowed")
         if message.page_token and not (message.page_token.isascii() and message.page_token.isdigit()):
-            raise InvalidArgumentError("page_token", "not a token of this service")
+            refuse("page_token", "not a token of this service")
         start = int(message.page_token[:18] or 0)
         size = message.page_size or PAGE_DEFAULT
         matching = (item for item in self._store.items() if _matches(message, *item))
@@ -73,7 +73,9 @@ class Inspection:
         requests = [self._summary(key, state) for key, state in found[:size]]
         return pb.ListRequestsResponse(requests=requests, next_page_token=token).SerializeToString()
 
-    async def watch_decisions(self, data: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> AsyncIterator[bytes]:
+    async def watch_decisions(
+        self, data: bytes, context: grpc.aio.ServicerContext[bytes, bytes]
+    ) -> AsyncIterator[bytes]:
         """Stream decisions until the caller goes."""
         try:
             message = _parsed(pb.WatchDecisionsRequest(), data)
@@ -135,7 +137,7 @@ def _parsed(message: M, data: bytes) -> M:
     try:
         message.ParseFromString(data)
     except DecodeError:
-        raise InvalidArgumentError(message.DESCRIPTOR.name, "bytes that are not this message") from None
+        refuse_bytes(message.DESCRIPTOR.name, data)
     return message
 
 

@@ -25,6 +25,9 @@ class NotFoundError(LookupError):
 class StoppingError(RuntimeError):
     """The daemon takes no new work."""
 
+    def __init__(self) -> None:
+        super().__init__("the daemon is stopping")
+
 
 STATUS: dict[type[Exception], grpc.StatusCode] = {
     InvalidArgumentError: grpc.StatusCode.INVALID_ARGUMENT,

@@ -4,7 +4,7 @@ Law: every value is checked here, once, against ``core.bounds``; the error names
 limit. An enum value from the future is taken as UNSPECIFIED, but for a mode, which is kept to be echoed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from google.protobuf.message import DecodeError, Message
 
@@ -22,7 +22,8 @@ from turnkeeper.core.events import (
 )
 from turnkeeper.core.model import FinishReason, Outcome
 from turnkeeper.v1 import turnkeeper_pb2 as pb
-from turnkeeper.wire.errors import InvalidArgumentError
+from turnkeeper.wire.canonical import Pointers
+from turnkeeper.wire.errors import refuse, refuse_bytes
 from turnkeeper.wire.fingerprint import fingerprint
 
 _SHOWN = 64  # characters of a bad value in an error
@@ -30,16 +31,17 @@ _SHORT = bounds.TEXT_BYTES // 4  # characters that cannot be too many bytes
 _FINISH = {int(value): value for value in FinishReason}
 _OUTCOME = {int(value): value for value in Outcome}
 _NO_CALLER = Caller()
+Ignored = Mapping[str, Pointers]  # by tool
 
 
-def before_model(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> BeforeModel:  # noqa: ARG001
+def before_model(data: bytes, trace: Trace = Trace()) -> BeforeModel:
     """Decode a BeforeModelRequest. Raises ``InvalidArgumentError``."""
     message = pb.BeforeModelRequest()
     _parse(message, data)
     request_id = _id(message.request_id)
     parent = _text("parent_request_id", message.parent_request_id)
     if parent and parent == request_id:
-        raise InvalidArgumentError("parent_request_id", f"{_shown(parent)} is the request's own id")
+        refuse("parent_request_id", f"{_shown(parent)} is the request's own id")
     enabled = message.enabled_tools.names if message.HasField("enabled_tools") else None
     return BeforeModel(
         request_id,
@@ -61,18 +63,23 @@ def before_model(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> Be
     )
 
 
-def after_model(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> AfterModel:
-    """Decode an AfterModelRequest. Raises ``InvalidArgumentError``."""
+def after_model(
+    data: bytes, trace: Trace = Trace(), *, key: bytes = b"", ignored: Callable[[AfterModel], Ignored] | None = None
+) -> AfterModel:
+    """Decode an AfterModelRequest. Raises ``InvalidArgumentError``.
+
+    ``ignored`` is asked, with the event without its calls, which arguments its policy leaves out of fingerprints.
+    """
     message = pb.AfterModelRequest()
     _parse(message, data)
     _text("raw_finish_reason", message.raw_finish_reason)
-    return AfterModel(
+    event = AfterModel(
         _id(message.request_id),
         message.model_call,
         message.attempt,
         message.chunk,
         message.last or message.chunk == 0,
-        _calls(message.calls, key) if message.calls else (),
+        (),
         _FINISH.get(message.finish_reason, FinishReason.UNSPECIFIED),
         _usage(message.usage) if message.HasField("usage") else None,
         message.has_text,
@@ -86,9 +93,12 @@ def after_model(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> Aft
         _fallbacks(message.fallbacks) if message.fallbacks else (),
         trace,
     )
+    if not message.calls:
+        return event
+    return event._replace(calls=_calls(message.calls, key, ignored(event) if ignored is not None else {}))
 
 
-def end_request(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> EndRequest:  # noqa: ARG001
+def end_request(data: bytes, trace: Trace = Trace()) -> EndRequest:
     """Decode an EndRequestRequest. Raises ``InvalidArgumentError``."""
     message = pb.EndRequestRequest()
     _parse(message, data)
@@ -103,12 +113,10 @@ def end_request(data: bytes, trace: Trace = Trace(), *, key: bytes = b"") -> End
 
 
 def _parse(message: Message, data: bytes) -> None:
-    name = message.DESCRIPTOR.name
     try:
         message.ParseFromString(data)
     except DecodeError:
-        text = f"{len(data)} bytes that are not this message (wrong bytes, or text that is not UTF-8)"
-        raise InvalidArgumentError(name, text) from None
+        refuse_bytes(message.DESCRIPTOR.name, data)
 
 
 def _shown(value: str) -> str:
@@ -120,20 +128,19 @@ def _text(field: str, value: str) -> str:
     if len(value) > _SHORT:
         size = len(value.encode())
         if size > bounds.TEXT_BYTES:
-            text = f"{_shown(value)} has {size} bytes, at most {bounds.TEXT_BYTES} are allowed"
-            raise InvalidArgumentError(field, text)
+            refuse(field, f"{_shown(value)} has {size} bytes, at most {bounds.TEXT_BYTES} are allowed")
     return value
 
 
 def _id(value: str) -> str:
     if not value.strip():
-        raise InvalidArgumentError("request_id", f"{_shown(value)} is blank, an id of 1 to 256 bytes is needed")
+        refuse("request_id", f"{_shown(value)} is blank, an id of 1 to {bounds.TEXT_BYTES} bytes is needed")
     return _text("request_id", value)
 
 
 def _count(field: str, values: Sequence[object], limit: int) -> None:
     if len(values) > limit:
-        raise InvalidArgumentError(field, f"{len(values)} entries, at most {limit} are allowed")
+        refuse(field, f"{len(values)} entries, at most {limit} are allowed")
 
 
 def _names(field: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -159,14 +166,14 @@ def _transcript(message: pb.Transcript) -> Transcript:
     return Transcript(message.turns_since_prompt, message.has_function_calls, tools)
 
 
-def _calls(messages: Sequence[pb.FunctionCall], key: bytes) -> tuple[Call, ...]:
+def _calls(messages: Sequence[pb.FunctionCall], key: bytes, ignored: Ignored) -> tuple[Call, ...]:
     _count("calls", messages, bounds.CALLS_PER_EVENT)
     calls = []
     for index, call in enumerate(messages):
         call_id = _text(f"calls[{index}].id", call.id)
         name = _text(f"calls[{index}].name", call.name)
         loop_key = _text(f"calls[{index}].loop_key", call.loop_key)
-        calls.append(Call(call_id, name, fingerprint(key, name, call.args_json, loop_key)))
+        calls.append(Call(call_id, name, fingerprint(key, name, call.args_json, loop_key, ignored.get(name, ()))))
     return tuple(calls)
 
 
@@ -176,7 +183,7 @@ def _results(messages: Sequence[pb.FunctionResult]) -> tuple[Result, ...]:
     for index, result in enumerate(messages):
         if len(result.digest) > bounds.DIGEST_BYTES:
             text = f"{len(result.digest)} bytes, at most {bounds.DIGEST_BYTES} are allowed"
-            raise InvalidArgumentError(f"results[{index}].digest", text)
+            refuse(f"results[{index}].digest", text)
         call_id = _text(f"results[{index}].call_id", result.call_id)
         name = _text(f"results[{index}].name", result.name)
         results.append(Result(call_id, name, result.digest, result.is_error))

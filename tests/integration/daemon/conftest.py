@@ -9,8 +9,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from daemon_process import Daemon  # noqa: E402
-from wire_client import Wire  # noqa: E402
+from daemon_process import Daemon
+from wire_client import Wire
 
 
 @pytest.fixture(scope="module")

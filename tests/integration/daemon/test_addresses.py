@@ -88,7 +88,12 @@ def test_a_file_in_the_way_is_not_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "word"),
-    [("0.0.0.0:0", "loopback"), ("nonsense", "not an address"), ("unix://relative", "absolute"), ("127.0.0.1:99999", "port")],
+    [
+        ("0.0.0.0:0", "loopback"),
+        ("nonsense", "not an address"),
+        ("unix://relative", "absolute"),
+        ("127.0.0.1:99999", "port"),
+    ],
 )
 def test_a_bad_address_is_bad_usage(address: str, word: str) -> None:
     refused = serve("--listen", address)
@@ -169,8 +174,11 @@ def test_a_daemon_starts_with_a_config_file_and_tells_bad_values(tmp_path: Path)
     config = tmp_path / "config.yaml"
     config.write_text("ids_max: 5\nlog_format: json\n")
     with Daemon.running(tmp_path, "--config", str(config)) as daemon:
-        lines = [json.loads(line) for line in daemon.stderr().splitlines() if line.startswith("{")]
-        assert any(line["message"] == "ready" for line in lines)
+
+        def messages() -> list[str]:
+            return [json.loads(line)["message"] for line in daemon.stderr().splitlines()]
+
+        until(lambda: "ready" in messages(), what="the log line in JSON")
     config.write_text("ids_maxx: 5\nlog_format: xml\nids_max: -1\n")
     refused = serve("--config", str(config))
     assert refused.returncode == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from daemon_process import Daemon
+from daemon_process import Daemon, until
 from wire_client import Wire
 
 from turnkeeper.v1 import turnkeeper_pb2 as pb
@@ -132,7 +132,10 @@ def test_killed_between_none_and_the_response_a_call_is_still_rejected(tmp_path:
 def test_idle_ids_expire_and_the_longest_idle_goes_at_the_cap(tmp_path: Path) -> None:
     policies = tmp_path / "policies.yaml"
     policies.write_text("policies:\n  default:\n    idle_ttl: 1s\n  long:\n    idle_ttl: 1h\n")
-    with Daemon.running(tmp_path, "--policies", str(policies), "--ids-max", "3") as daemon, Wire(daemon.address_unix) as wire:
+    with (
+        Daemon.running(tmp_path, "--policies", str(policies), "--ids-max", "3") as daemon,
+        Wire(daemon.address_unix) as wire,
+    ):
         for request_id in ("a", "b", "c"):
             wire.before(request_id, 1, policy="long")
         wire.before("a", 2)
@@ -141,13 +144,11 @@ def test_idle_ids_expire_and_the_longest_idle_goes_at_the_cap(tmp_path: Path) ->
             wire.get("b")
         assert wire.get("a").summary.counters.model_calls == 2
         wire.before("short", 1)
-        daemon_process_until_gone(wire, "short")
+        wait_until_gone(wire, "short")
         assert wire.get("a").summary.counters.model_calls == 2
 
 
-def daemon_process_until_gone(wire: Wire, request_id: str) -> None:
-    from daemon_process import until
-
+def wait_until_gone(wire: Wire, request_id: str) -> None:
     def gone() -> bool:
         try:
             wire.get(request_id)

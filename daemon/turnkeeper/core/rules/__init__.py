@@ -5,8 +5,8 @@ takes the most severe finding, among equals the reason of highest precedence, so
 consequence. To add a rule: write ``before(moment)`` and ``after(moment)``, and name its module here.
 """
 
-from turnkeeper.core.rules import deny, finish, forced, limits, tools
+from turnkeeper.core.rules import budgets, deny, errors, finish, forced, laps, limits, tools
 
-RULES = (finish, forced, tools, deny, limits)
+RULES = (finish, forced, tools, deny, budgets, limits, errors, laps)
 BEFORE = tuple(rule.before for rule in RULES if hasattr(rule, "before"))
 AFTER = tuple(rule.after for rule in RULES if hasattr(rule, "after"))

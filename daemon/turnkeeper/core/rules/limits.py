@@ -21,7 +21,7 @@ _NO_CALLS = Act(Verdict.REJECT)
 
 def before(moment: Before) -> Findings:
     """Act when the limit was used up before this model call. A SIDE call is beside the loop."""
-    if moment.event.side:
+    if moment.record.side:
         return ()
     return at_request(moment.state, moment.policy, moment.record)
 

@@ -1,0 +1,1 @@
+"""The observing process: everything that OpenTelemetry and Prometheus are told, off the decision path."""
