@@ -93,6 +93,8 @@ class Daemon:
         deadline = time.monotonic() + float(self._settings["drain_s"].value)  # type: ignore[arg-type]
         for task in self._tasks:
             task.cancel()
+        self.front.stopping = True
+        self.feed.status_changed()
         await self.front.stop(max(0.0, (deadline - time.monotonic()) / 2))
         await self.feed.stop(max(0.2, deadline - time.monotonic()))
         self._admin_socket.close()

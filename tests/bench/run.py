@@ -74,11 +74,11 @@ def in_process(times: int) -> list[dict[str, Any]]:
         request_id="r", model_call=1, calls=[pb.FunctionCall(id="a", name="tool_1", args_json='{"q": 1}')]
     ).SerializeToString()
     state = step(None, BeforeModel("r", 1), policy, 1).state
-    answer = step(state, decode.after_model(request), policy, 1).answer
+    answer = step(state, decode.after_model(request, key=b"k" * 32), policy, 1).answer
     return [
         figure("step, 1 call a turn", us=timed(loop(1), times) / 20),
         figure("step, 8 calls a turn", us=timed(loop(8), times) / 20),
-        figure("decode AfterModel", us=timed(lambda: decode.after_model(request) and None, times * 20)),
+        figure("decode AfterModel", us=timed(lambda: decode.after_model(request, key=b"k" * 32) and None, times * 20)),
         figure("encode AfterModel", us=timed(lambda: encode.after_model(answer) and None, times * 20)),  # type: ignore[arg-type]
     ]
 

@@ -25,6 +25,7 @@ UTILIZATION = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.5, 2.0)
 # Every instrument, with the labels that its points carry, in order.
 COUNTERS = {
     "decisions": ("verdict", "reason", "point", "enforced", "policy", "agent"),
+    "loops": ("kind", "agent"),
     "mode_switches": ("from", "to", "reason", "enforced", "agent"),
     "rejected_calls": ("reason", "enforced", "agent"),
     "tokens": ("token_type", "agent", "model"),

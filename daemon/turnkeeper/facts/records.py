@@ -63,6 +63,15 @@ class ReportRecord(Record, frozen=True):
     message: str
 
 
+class LapRecord(Record, frozen=True):
+    """A loop that was found: repetition, cycle, error_streak or similar."""
+
+    kind: str
+    period: int
+    laps: int
+    fingerprint: str  # of the pattern, 16 hex digits of a keyed hash
+
+
 class DecisionRecord(Record, tag="decision", frozen=True):
     """One decision: a span, its events, a line of the decision log, a line for watchers.
 
@@ -103,6 +112,7 @@ class DecisionRecord(Record, tag="decision", frozen=True):
     span_id: str  # 16 hex digits: this decision's span
     trace_id: str  # 32 hex digits: the caller's, or a new one
     reports: tuple[ReportRecord, ...] = ()
+    laps: tuple[LapRecord, ...] = ()
 
 
 class LoopRecord(Record, tag="loop", frozen=True):

@@ -1,7 +1,7 @@
 """Facts as attributes of spans and events."""
 
 from turnkeeper.core.model import Mode, Reason, Verdict
-from turnkeeper.facts.records import CallerRecord, CountersRecord, DecisionRecord, LoopRecord
+from turnkeeper.facts.records import CallerRecord, CountersRecord, DecisionRecord, LapRecord, LoopRecord
 from turnkeeper.observer import schema
 
 Value = str | bool | int
@@ -29,6 +29,16 @@ def mode_switch(record: DecisionRecord) -> Attributes:
     return {
         schema.MODE_FROM: schema.word(Mode, record.mode_from),
         schema.MODE_TO: schema.word(Mode, record.mode_to),
+    }
+
+
+def lap(record: LapRecord) -> Attributes:
+    """Return what is told of a loop that was found."""
+    return {
+        schema.LOOP_KIND: record.kind,
+        schema.LOOP_PERIOD: record.period,
+        schema.LOOP_LAPS: record.laps,
+        schema.FINGERPRINT: f"hmac-sha256:{record.fingerprint}",
     }
 
 

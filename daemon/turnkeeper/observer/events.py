@@ -62,6 +62,10 @@ def _of_decision(record: DecisionRecord) -> tuple[Event, ...]:
     if record.mode_switched:
         body = "mode {} to {}".format(*attributes.mode_switch(record).values())
         events.append(Event(schema.EVENT_MODE_SWITCHED, SeverityNumber.INFO, at_ns, body, told))
+    for lap in record.laps:
+        body = f"{lap.kind}: a pattern of {lap.period} turns, {lap.laps} laps"
+        found = {**told, **attributes.lap(lap)}
+        events.append(Event(schema.EVENT_LOOP_DETECTED, SeverityNumber.WARN, at_ns, body, found))
     for finding in record.reports:
         judged: Attributes = {
             schema.VERDICT: schema.word(Verdict, finding.verdict),

@@ -26,6 +26,10 @@ REQUEST_ID = "turnkeeper.request.id"
 REQUEST_PARENT_ID = "turnkeeper.request.parent.id"
 TURN = "turnkeeper.turn"
 LIMIT = "turnkeeper.limit"
+LOOP_KIND = "turnkeeper.loop.kind"
+LOOP_PERIOD = "turnkeeper.loop.period"
+LOOP_LAPS = "turnkeeper.loop.laps"
+FINGERPRINT = "turnkeeper.fingerprint"
 CONVERSATION_ID = "gen_ai.conversation.id"
 AGENT_NAME = "gen_ai.agent.name"
 REQUEST_MODEL = "gen_ai.request.model"
@@ -40,6 +44,7 @@ GRPC_STATUS = "rpc.grpc.status_code"
 LOOP_SPAN = "tool_loop"
 EVENT_DECISION = "turnkeeper.decision"
 EVENT_FINDING = "turnkeeper.finding"
+EVENT_LOOP_DETECTED = "turnkeeper.loop.detected"
 EVENT_MODE_SWITCHED = "turnkeeper.mode.switched"
 EVENT_REQUEST_ENDED = "turnkeeper.request.ended"
 EVENT_POLICY_LOADED = "turnkeeper.policy.loaded"
@@ -57,6 +62,7 @@ LABELS = {
     "to": MODE_TO,
     "policy": POLICY_NAME,
     "agent": AGENT_NAME,
+    "kind": LOOP_KIND,
     "model": REQUEST_MODEL,
     "outcome": OUTCOME,
     "token_type": "gen_ai.token.type",
@@ -85,6 +91,7 @@ INSTRUMENTS = {
     "mode_switches": Instrument(
         "turnkeeper.mode.switches", "{switch}", "Decisions whose mode to send is not the mode asked."
     ),
+    "loops": Instrument("turnkeeper.loops", "{loop}", "Loops found, each the first time and at doublings."),
     "rejected_calls": Instrument("turnkeeper.rejected.calls", "{call}", "Function calls under a REJECT."),
     "tokens": Instrument("turnkeeper.tokens", "{token}", "Tokens that callers told."),
     "fallback_decisions": Instrument(

@@ -5,7 +5,9 @@ or somebody watches. ``None`` costs a decision next to nothing. A record has nam
 """
 
 import random
+import secrets
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Protocol
 
 from turnkeeper.core import facts as f
@@ -18,6 +20,7 @@ from turnkeeper.facts.records import (
     CountersRecord,
     DecisionRecord,
     FactRecord,
+    LapRecord,
     LoopRecord,
     ReportRecord,
 )
@@ -48,6 +51,7 @@ class Teller:
         self._sink = sink
         self._sampled = sampled
         self._watchers = watchers
+        self._key = secrets.token_bytes(16)
         self._random = random.Random()  # noqa: S311 - span ids, not secrets
 
     def trace(self, traceparent: str) -> Trace:
@@ -68,13 +72,16 @@ class Teller:
         traceparent = event.trace.traceparent
         trace_id = traceparent[3:35]
         exported = done.answer.decision.verdict_if_enforced > Verdict.ALLOW
+        exported = exported or any(isinstance(fact, f.LoopDetected) for fact in done.facts)
         if not exported and self._sampled is not None:
-            trace_id = trace_id or self._trace_id()
+            trace_id = trace_id or self._trace_id(event.tenant, event.request_id)
             exported = self._sampled(traceparent, trace_id)
         if not exported and not self._watchers.watched:
             return None
         seq = self._sink.take_seq() if exported else 0
-        record = _decision_record(event, state, done, seq, trace_id or self._trace_id(), started_ns, duration_ns)
+        record = _decision_record(
+            event, state, done, seq, trace_id or self._trace_id(event.tenant, event.request_id), started_ns, duration_ns
+        )
         if exported:
             self._sink.offer(record)
         self._watchers.publish(record)
@@ -94,14 +101,16 @@ class Teller:
             fact.started_ns,
             fact.ended_ns,
             fact.traceparent,
-            fact.traceparent[3:35] or self._trace_id(),
+            fact.traceparent[3:35] or self._trace_id(*key),
             span_id,
             fact.links,
         )
         self._sink.offer(record)
 
-    def _trace_id(self) -> str:
-        return f"{self._random.getrandbits(128) or 1:032x}"
+    def _trace_id(self, tenant: str, request_id: str) -> str:
+        """Return one trace id for all that is told of a request id whose caller does not trace."""
+        name = f"{tenant}\0{request_id}".encode()
+        return blake2b(name, digest_size=16, key=self._key).hexdigest()
 
 
 class Watched(Protocol):
@@ -180,5 +189,10 @@ def _decision_record(
             ReportRecord(int(fact.reason), int(fact.verdict), fact.message)
             for fact in done.facts
             if isinstance(fact, f.Reported)
+        ),
+        laps=tuple(
+            LapRecord(fact.reason.name.lower(), fact.period, fact.laps, fact.key.hex())
+            for fact in done.facts
+            if isinstance(fact, f.LoopDetected)
         ),
     )

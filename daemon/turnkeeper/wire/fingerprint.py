@@ -4,7 +4,7 @@ Law: arguments are hashed here and forgotten. The key is the installation's, so 
 cannot be found again by hashing guesses.
 """
 
-from hashlib import blake2b
+import hmac
 
 from turnkeeper.wire.canonical import Pointers, canonical
 
@@ -15,4 +15,4 @@ _DIGEST_BYTES = 8  # 16 hex digits in telemetry
 def fingerprint(key: bytes, name: str, args_json: str, loop_key: str, ignore: Pointers = ()) -> bytes:
     """Return the fingerprint of one call; ``loop_key`` replaces the arguments where the application gives one."""
     text = f"{name}\0k{loop_key}" if loop_key else f"{name}\0{canonical(args_json, ignore)}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES, key=key).digest()
+    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256")[:_DIGEST_BYTES]

@@ -216,6 +216,7 @@ def test_metrics_are_the_same_in_the_collector_and_on_the_admin_port(
 def fill(rig: Rig) -> None:
     """Give every instrument a point."""
     meters = rig.meters
+    meters.add("loops", ("repetition", "helper"))
     meters.add("mode_switches", ("any", "none", "turn_limit", "false", "helper"))
     meters.add("rejected_calls", ("turn_limit", "true", "helper"), 4)
     meters.add("tokens", ("input", "helper", "flash"), 1_000)

@@ -1,14 +1,8 @@
 """One daemon for the tests of a module; those that kill it start their own."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from daemon_process import Daemon
 from wire_client import Wire
 

@@ -1,4 +1,4 @@
-"""Makes ``collector`` importable for the tests of this folder."""
+"""The helper's module lies beside the tests."""
 
 import sys
 from pathlib import Path

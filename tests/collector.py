@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-BINARY = Path(__file__).resolve().parents[3] / ".tools" / "bin" / "otelcol-tk"
+BINARY = Path(__file__).resolve().parents[1] / ".tools" / "bin" / "otelcol-tk"
 MISSING = f"not run: no Collector at {BINARY.name}, it is built by `make tools`"
 START_S = 20.0
 STOP_S = 10.0
