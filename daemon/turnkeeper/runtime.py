@@ -24,6 +24,7 @@ from google.protobuf.json_format import MessageToDict
 
 from turnkeeper import __version__
 from turnkeeper.config import Setting, default_socket
+from turnkeeper.core.policy import Policy
 from turnkeeper.facts.feed import Feed
 from turnkeeper.facts.meters import Meters
 from turnkeeper.facts.records import PolicyRecord, Status
@@ -104,8 +105,7 @@ class Daemon:
     def reload(self) -> None:
         """Read the policy file again; keep the last good one when it is bad."""
         if self.policies.reload(self._clock_ns()):
-            versions = {name: policy.version for name, policy in self.policies.current.policies.items()}
-            log.info("policies loaded", extra={"fields": {"policies": versions}})
+            log.info("policies loaded", extra={"fields": {"policies": dict(self._versions())}})
             self.meters.add("policy_reloads", ("",))
             self._tell_policies("", "")
         elif self.policies.error:
@@ -118,8 +118,8 @@ class Daemon:
         message = pb.GetStatusResponse(
             version=__version__,
             policies=[
-                pb.PolicyStatus(name=name, version=policy.version, enforcement=policy.enforcement.value)
-                for name, policy in sorted(self.policies.current.policies.items())
+                pb.PolicyStatus(name=policy.name, version=policy.version, enforcement=policy.enforcement.value)
+                for policy in self._own_policies()
             ],
             policy_error=self.policies.error,
             live_requests=len(self.decider.store),
@@ -204,9 +204,16 @@ class Daemon:
         return Status(self._clock_ns(), ready, "" if ready else "the daemon is stopping", json.dumps(body))
 
     def _tell_policies(self, error: str, error_type: str) -> None:
-        current = self.policies.current.policies
-        versions = tuple((name, policy.version) for name, policy in sorted(current.items()))
-        self.feed.offer(PolicyRecord(self.feed.take_seq(), self._clock_ns(), versions, error, error_type))
+        record = PolicyRecord(self.feed.take_seq(), self._clock_ns(), self._versions(), error, error_type)
+        self.feed.offer(record)
+
+    def _own_policies(self) -> list[Policy]:
+        """Return the default and those of the file; the shipped ones are always the same."""
+        current = self.policies.current
+        return [current.policies[name] for name in current.own]
+
+    def _versions(self) -> tuple[tuple[str, str], ...]:
+        return tuple((policy.name, policy.version) for policy in self._own_policies())
 
     async def _tick(self) -> None:
         while True:

@@ -3,6 +3,8 @@
 It is the smallest shell there can be around ``step``: a table of states, and the choice of a policy.
 """
 
+from collections.abc import Callable
+
 from conformance_pb2 import Step
 from google.protobuf.message import Message
 from suites import Status
@@ -17,7 +19,7 @@ from turnkeeper.v1 import turnkeeper_pb2 as pb
 from turnkeeper.wire import decode, encode
 from turnkeeper.wire.errors import InvalidArgumentError
 
-_DECODE = {
+_DECODE: dict[str, Callable[[bytes], Event]] = {
     "before_model": decode.before_model,
     "after_model": decode.after_model,
     "end_request": decode.end_request,

@@ -25,7 +25,7 @@ from turnkeeper.v1 import turnkeeper_pb2 as pb
 IDS_MAX = 1000
 KEY = b"conformance-key-of-32-bytes-long"
 TIMEOUT_S = 10
-_METHODS = {
+_METHODS: dict[str, tuple[str, type[Message]]] = {
     "before_model": ("BeforeModel", pb.BeforeModelResponse),
     "after_model": ("AfterModel", pb.AfterModelResponse),
     "end_request": ("EndRequest", pb.EndRequestResponse),
@@ -90,7 +90,7 @@ class DaemonTarget:
         self._channel = grpc.aio.insecure_channel(self._address, options=[("grpc.use_local_subchannel_pool", 1)])
 
     async def _stop(self) -> None:
-        await self._channel.close()
+        await self._channel.close(None)
         await self._front.stop(0)
 
     async def _call(self, kind: str, request: Message) -> Message | Status:

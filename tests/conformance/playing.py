@@ -1,7 +1,6 @@
 """Play a case on a target, step by step, at the times it gives."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Protocol
 
 import pytest
@@ -36,5 +35,9 @@ def play(case: Case, target: Target) -> list[str]:
         found = differences(step.want, answer)
         if found:
             sent = MessageToJson(step, indent=None)
-            return [f"{case.name}, step {number}: {text}" for text in found] + [case.doc, f"sent {sent}", f"got {answer}"]
+            return [f"{case.name}, step {number}: {text}" for text in found] + [
+                case.doc,
+                f"sent {sent}",
+                f"got {answer}",
+            ]
     return []

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from conformance_pb2 import Case, Suite, Want
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import Parse
 from google.protobuf.message import Message
 
@@ -102,7 +101,7 @@ def _value_differences(want: object, got: object, path: str) -> list[str]:
 def _values(message: Message, path: str) -> Iterator[object]:
     """Yield what a path leads to, a list as one value at its end and entry by entry before."""
     head, _, rest = path.partition(".")
-    field: FieldDescriptor | None = message.DESCRIPTOR.fields_by_name.get(head)
+    field = message.DESCRIPTOR.fields_by_name.get(head)
     if field is None:
         msg = f"{message.DESCRIPTOR.name} has no field {head!r}"
         raise ValueError(msg)

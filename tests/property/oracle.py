@@ -175,8 +175,10 @@ class Oracle:
         if has_calls and (none_enabled or (event.enabled_tools is None and event.mode == Mode.NONE)):
             declare = event.transcript.instruction_tools if event.transcript else ()
             for entry in self.log:
-                if isinstance(entry.event, BeforeModel) and entry.event.enabled_tools and not (
-                    event.transcript and event.transcript.instruction_tools
+                if (
+                    isinstance(entry.event, BeforeModel)
+                    and entry.event.enabled_tools
+                    and not (event.transcript and event.transcript.instruction_tools)
                 ):
                     declare = entry.event.enabled_tools
         none_enabled = none_enabled and self.policy.guards.no_tools
@@ -196,7 +198,11 @@ class Oracle:
         if self.ended or self._too_old(number, event.attempt):
             return self._say_after(event, SUPERSEDED, number)
         for entry in self._live(number):
-            if isinstance(entry.event, AfterModel) and entry.attempt == event.attempt and entry.event.chunk == event.chunk:
+            if (
+                isinstance(entry.event, AfterModel)
+                and entry.attempt == event.attempt
+                and entry.event.chunk == event.chunk
+            ):
                 same = (entry.event.calls, entry.event.finish_reason) == (event.calls, event.finish_reason)
                 return entry.answer if same else ("refused", "chunk")
         self.seen = max(self.seen, now)
@@ -241,9 +247,7 @@ class Oracle:
             found.append(Found(Verdict.REJECT, forced.reason, forced.disposition))
         if self.policy.deny:
             found.append(Found(Verdict.REJECT, Reason.POLICY_REJECT))
-        answered_none = any(
-            entry.answer[2] == Mode.NONE for entry in self.log if asked and entry.event is asked
-        )
+        answered_none = any(entry.answer[2] == Mode.NONE for entry in self.log if asked and entry.event is asked)
         unasked = event.mode_sent == Mode.NONE and not answered_none and not forced
         if (asked and asked.mode == Mode.NONE) or unasked:
             found.append(self._guarded(Reason.DISALLOWED, rejects=guards.disallowed))
@@ -377,10 +381,10 @@ class Oracle:
                 waiting = None
             attempts[entry.number] = entry.attempt
             side = next(one for one in [*self.log, new] if one.number == entry.number).event
-            if isinstance(entry.event, BeforeModel) and not (side and side.side) and waiting:
-                if entry.number not in taken:
-                    taken[entry.number] = waiting[1]
-                    waiting = None
+            main = isinstance(entry.event, BeforeModel) and not (side and side.side)
+            if main and waiting and entry.number not in taken:
+                taken[entry.number] = waiting[1]
+                waiting = None
             if isinstance(entry.event, AfterModel) and entry.found.verdict is Verdict.FORCE_NONE:
                 waiting = (entry.number, entry.found)
         return taken.get(new.number)

@@ -31,9 +31,10 @@ ACTS = st.one_of(
 )
 DISPOSITIONS = st.sampled_from([Disposition.RAISE, Disposition.RETURN])
 COUNTS = st.integers(0, 4)
+OFF: st.SearchStrategy[int | None] = st.none()
 
 
-def limits(counts: st.SearchStrategy[int] = COUNTS) -> st.SearchStrategy[Limit]:
+def limits(counts: st.SearchStrategy[int | None] = COUNTS) -> st.SearchStrategy[Limit]:
     """One limit of any kind."""
     acts = st.none() | ACTS
     common = {"n": counts, "before": acts, "after": acts, "disposition": DISPOSITIONS, "zero_no_calls": st.booleans()}
@@ -50,7 +51,7 @@ POLICIES = st.builds(
     st.just("p"),
     st.just("1"),
     st.sampled_from(Enforcement),
-    st.lists(limits(COUNTS | st.none()), max_size=3).map(tuple),  # type: ignore[arg-type]
+    st.lists(limits(COUNTS | OFF), max_size=3).map(tuple),
     GUARDS,
     st.sampled_from(["", "", "", "", "stopped"]),
 )

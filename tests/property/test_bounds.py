@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from random import Random
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import POLICIES, loops
 from table import run
@@ -79,10 +79,12 @@ FLOOD_POLICY = Policy(
 )
 
 
+@settings(max_examples=8)
 @given(seed=st.integers(0, 2**32))
 def test_a_flood_stays_within_the_bounds(seed: int) -> None:
-    for told in run(flood(Random(seed), 120), FLOOD_POLICY):  # noqa: S311 - not for secrets
-        if told.done.state is not None:
+    for index, told in enumerate(run(flood(Random(seed), 200), FLOOD_POLICY)):
+        if index % 10 == 0:
+            assert told.done.state is not None
             check(told.done.state, FLOOD_POLICY)
         encoded(told.done.answer)
 

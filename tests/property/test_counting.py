@@ -47,7 +47,9 @@ def rolls_back(told: Told) -> bool:
 def test_counters_never_fall_within_an_attempt(policy: Policy, events: list[Event]) -> None:
     """Usage is told rising here: the last value counts, so a provider that corrects itself may lower tokens."""
     rising = [
-        event._replace(usage=Usage(total_tokens=index, cost_micro_usd=index)) if isinstance(event, AfterModel) else event
+        event._replace(usage=Usage(total_tokens=index, cost_micro_usd=index))
+        if isinstance(event, AfterModel)
+        else event
         for index, event in enumerate(events)
     ]
     before = Counters()
@@ -56,7 +58,7 @@ def test_counters_never_fall_within_an_attempt(policy: Policy, events: list[Even
         if now is None or not told.done.fresh:
             continue
         if not rolls_back(told):
-            assert now[:6] >= before[:6] and all(new >= old for new, old in zip(now[:6], before[:6], strict=True))
+            assert all(new >= old for new, old in zip(now[:6], before[:6], strict=True))
         elif told.old is not None and told.old.ended is None:
             assert all(new >= old for new, old in zip(now[3:6], before[3:6], strict=True)), "what was spent is spent"
         before = now
@@ -84,7 +86,11 @@ def test_allow_implies_that_every_limit_holds(policy: Policy, events: list[Event
         if not told.done.fresh or not isinstance(answer, BeforeAnswer | AfterAnswer) or state is None:
             continue
         record = record_of(told)
-        if answer.decision.verdict is not Verdict.ALLOW or record is None or (record.side and isinstance(answer, BeforeAnswer)):
+        if (
+            answer.decision.verdict is not Verdict.ALLOW
+            or record is None
+            or (record.side and isinstance(answer, BeforeAnswer))
+        ):
             continue
         for limit in policy.active_limits:
             if limit.n is None or (limit.n == 0 and limit.zero_no_calls and isinstance(answer, BeforeAnswer)):
@@ -109,7 +115,9 @@ def test_a_higher_limit_is_never_harsher(policy: Policy, events: list[Event], li
     high = run(events, replace(policy, limits=(*policy.limits, higher)))
     for one, other in zip(low, high, strict=True):
         answers = one.done.answer, other.done.answer
-        if not isinstance(answers[0], BeforeAnswer | AfterAnswer) or not isinstance(answers[1], BeforeAnswer | AfterAnswer):
+        if not isinstance(answers[0], BeforeAnswer | AfterAnswer) or not isinstance(
+            answers[1], BeforeAnswer | AfterAnswer
+        ):
             assert type(answers[0]) is type(answers[1])
             continue
         assert answers[1].decision.verdict <= answers[0].decision.verdict

@@ -81,11 +81,11 @@ def test_observe_judges_as_enforce(policy: Policy, events: list[Event]) -> None:
     for one, other in zip(enforced, observed, strict=True):
         if told_apart(one, other):
             return
-        states = one.done.state, other.done.state
-        assert states[0] is not None
-        assert states[1] is not None
-        assert counted_alike(*states)
-        assert all(judged_alike(*pair) for pair in zip(states[0].calls, states[1].calls, strict=True))
+        state, shadow = one.done.state, other.done.state
+        assert state is not None
+        assert shadow is not None
+        assert counted_alike(state, shadow)
+        assert all(judged_alike(*pair) for pair in zip(state.calls, shadow.calls, strict=True))
         if isinstance(one.done.answer, BeforeAnswer | AfterAnswer):
             assert isinstance(other.done.answer, BeforeAnswer | AfterAnswer)
             told = one.done.answer.decision, other.done.answer.decision

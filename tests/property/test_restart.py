@@ -51,8 +51,9 @@ class Daemon:
 
 def turns_run(application: Application, daemon: Daemon) -> int:
     """Let the loop run, and return how many turns' calls were run."""
-    ran = shown = 0
-    for number in range(1, REQUESTS_MAX + 1):
+    ran = 0
+    for shown in range(REQUESTS_MAX):  # turns in the transcript: each request before this one made one
+        number = shown + 1
         for attempt in (0, 1) if number == application.retried else (0,):
             told = number if application.numbered else 0
             seen = Transcript(shown, shown > 0)
@@ -64,7 +65,6 @@ def turns_run(application: Application, daemon: Daemon) -> int:
             verdict = response(daemon, application, told, attempt, before, shown, last)
         if verdict is Verdict.REJECT:
             return ran
-        shown += 1
         ran += verdict is Verdict.ALLOW
     return ran
 

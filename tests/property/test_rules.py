@@ -15,9 +15,9 @@ from turnkeeper.core import engine
 from turnkeeper.core.events import AfterModel, BeforeModel, Call, Event
 from turnkeeper.core.model import PRECEDENCE, AfterAnswer, BeforeAnswer, Reason, Verdict
 from turnkeeper.core.policy import Policy
+from turnkeeper.core.rules import AFTER, BEFORE
 from turnkeeper.core.state import Finding
 
-BEFORE, AFTER = engine.BEFORE, engine.AFTER
 FOUND = [reason for reason in PRECEDENCE if reason is not Reason.WITHIN_POLICY]
 EVENTS = [BeforeModel("r", 1), AfterModel("r", 1, calls=(Call("a", "search"),))]
 
@@ -25,11 +25,10 @@ EVENTS = [BeforeModel("r", 1), AfterModel("r", 1, calls=(Call("a", "search"),))]
 @contextmanager
 def rules(before: tuple[object, ...], after: tuple[object, ...]) -> Iterator[None]:
     """Let the engine ask these rules."""
-    engine.BEFORE, engine.AFTER = before, after  # type: ignore[assignment]
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "BEFORE", before)
+        patch.setattr(engine, "AFTER", after)
         yield
-    finally:
-        engine.BEFORE, engine.AFTER = BEFORE, AFTER
 
 
 @given(policy=POLICIES, events=loops(), random=st.randoms(use_true_random=False))

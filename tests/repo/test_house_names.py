@@ -3,6 +3,7 @@
 import re
 
 from files import ROOT
+
 from turnkeeper.core.model import PRECEDENCE, Disposition, Enforcement, Mode, Verdict
 
 GLOSSARY = (ROOT / "daemon" / "GLOSSARY.md").read_text("utf-8")

@@ -27,7 +27,11 @@ def test_everything_installed_is_pinned() -> None:
     named = re.findall(r"^([\w.-]+)==[\w.]+$", pins, flags=re.MULTILINE)
     pinned = {re.sub(r"[-_.]+", "-", pin).lower() for pin in named}
     project = tomllib.loads(PYPROJECT)
-    needed = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"], *project["build-system"]["requires"]]
+    needed = [
+        *project["project"]["dependencies"],
+        *project["dependency-groups"]["dev"],
+        *project["build-system"]["requires"],
+    ]
     names = {re.sub(r"[-_.]+", "-", re.split(r"[<>=\[ ]", one)[0]).lower() for one in needed}
     assert names - pinned == {"turnkeeper-client"}
 

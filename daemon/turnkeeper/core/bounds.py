@@ -17,7 +17,7 @@ MESSAGE_BYTES = 1_310_720  # one call with 1 MiB of arguments, and a quarter for
 MODEL_CALLS_KEPT = 4  # answers for idempotency; a shim retries the latest, a late chunk is one or two behind
 CHUNKS_KEPT = 64  # answers per attempt; only chunks with a call or a finish reason are told
 CALLS_KEPT = 512  # call ids remembered in one response, to count a repeated call once
-TURNS_KEPT = 24  # calls and results by turn: period 6 x 3 laps, and room for the pending lap
+TURNS_KEPT = 36  # calls and results by turn: six laps of the longest period, six turns
 TOOL_NAMES_KEPT = 128  # function calls counted by tool; a name in a limit is counted beyond it
 LAPS_KEPT = 16  # patterns told; an agent that has more is stopped by a limit
 LINKS_KEPT = 32  # decision spans linked from the tool_loop span: the first, and the newest 31
@@ -26,6 +26,6 @@ LINKS_KEPT = 32  # decision spans linked from the tool_loop span: the first, and
 COUNT_MAX = 2**32 - 1  # uint32 of the contract; counters stop there
 TOTAL_MAX = 2**64 - 1  # uint64 of the contract
 
-assert TURNS_KEPT >= 6 * 3 + 6
+assert TURNS_KEPT >= 6 * 3, "three laps of the longest period"
 assert CALLS_KEPT >= CALLS_PER_EVENT
 assert MODEL_CALLS_KEPT >= 2, "a retry needs the attempt it replaces"

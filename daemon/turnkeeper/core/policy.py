@@ -118,6 +118,8 @@ class Policy:
     may_cycle: frozenset[str] = frozenset()
     may_fail: frozenset[str] = frozenset()
     idle_ttl_ns: int = 3600 * NS
+    source: str = ""
+    ends: str = ""
     active_limits: tuple[Limit, ...] = field(init=False)
     limited_tools: frozenset[str] = field(init=False)
 

@@ -15,7 +15,7 @@ from typing import cast
 
 from turnkeeper.core.policy import Policy
 from turnkeeper.policies import meaning, shape
-from turnkeeper.policies.policy_set import PolicySet, Rule
+from turnkeeper.policies.policy_set import DEFAULT, PolicySet, Rule
 from turnkeeper.policies.yaml_nodes import BYTES_MAX, Problem, YamlError, compose, plain
 
 BUILT_IN = "built-in"
@@ -60,7 +60,8 @@ def parse(text: str | bytes, file: str) -> PolicySet:
         own = {name: meaning.build(name, each) for name, each in meaning.merged(raw, built_in).items()}
     except ValueError as error:  # the core refuses what the schema let pass
         raise PolicyError((Problem(file, 1, 1, str(error)),)) from error
-    return PolicySet(MappingProxyType({**_built_in_policies(), **own}), rules, file)
+    named = tuple(sorted({DEFAULT, *own}))
+    return PolicySet(MappingProxyType({**_built_in_policies(), **own}), rules, file, named)
 
 
 def _checked(
@@ -73,7 +74,7 @@ def _checked(
     except YamlError as error:
         problems.update(error.problems)
         if error.root is None:
-            raise PolicyError(tuple(error.problems)) from None
+            raise PolicyError(error.problems) from None
         root = error.root
     problems.update(shape.problems(root, file))
     content = plain(root)

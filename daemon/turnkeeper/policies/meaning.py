@@ -9,11 +9,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, TypeGuard
 
+from turnkeeper.core import bounds
 from turnkeeper.core.model import Disposition, Enforcement, Unit, Verdict
-from turnkeeper.core.policy import NS, Act, Guards, Limit, Policy
+from turnkeeper.core.policy import NS, Act, Budgets, Detector, ErrorStreak, Guards, Limit, Policy
 from turnkeeper.policies.shape import meant, name_of, word, words
 from turnkeeper.policies.yaml_nodes import Node, Path, Problem, find, quoted, shown
 
@@ -27,6 +29,8 @@ _THEN = {
 _UNIT_NS = {"h": 3600 * NS, "m": 60 * NS, "s": NS, "ms": NS // 1000}
 _DURATION = re.compile(r"([0-9]+)(h|ms|m|s)")
 EXTENDS_MAX = 16  # a reader who follows more policies than this to know what holds has lost the way
+IDLE_TTL_MAX_NS = 24 * 3600 * NS  # longer is another use of the id; its counters would meet the old ones
+_PERIOD_MAX = 6
 _VERSION_DIGITS = 12  # 48 bits: enough to tell versions of one name apart
 
 
@@ -39,6 +43,7 @@ def problems(root: Node, content: Raw, built_in: Mapping[str, Raw], file: str) -
         if isinstance(rule, dict) and "policy" in rule:
             yield from _unknown(root, ("match", index, "policy"), names, file)
     for name, policy in own.items():
+        yield from _beyond(root, ("policies", name), policy, file)
         if "extends" in policy:
             path = ("policies", name, "extends")
             yield from _unknown(root, path, names, file)
@@ -67,14 +72,28 @@ def build(name: str, raw: Raw) -> Policy:
         limits=tuple(_limit(limit) for limit in raw.get("limits", ())),
         guards=Guards(**{guard: does == "reject" for guard, does in raw.get("guards", {}).items()}),
         deny=raw.get("deny", ""),
+        budgets=_budgets(raw["budgets"]) if "budgets" in raw else None,
+        repetition=_detector(raw.get("repetition", "off"), 1),
+        cycle=_detector(raw.get("cycle", "off"), _PERIOD_MAX),
+        error_streak=_error_streak(raw.get("error_streak", "off")),
+        ignore_args={
+            name: tuple(pointer(text) for text in tool["ignore_args"])
+            for name, tool in raw.get("tools", {}).items()
+            if "ignore_args" in tool
+        },
+        may_repeat=_exempt(raw, "repetition"),
+        may_cycle=_exempt(raw, "cycle"),
+        may_fail=_exempt(raw, "error_streak"),
         idle_ttl_ns=duration_ns(raw.get("idle_ttl", "1h")),
+        source=raw.get("source", ""),
+        ends=raw.get("ends", ""),
     )
     return dataclasses.replace(policy, version=version(policy))
 
 
 def version(policy: Policy) -> str:
     """Return a hash of the content. Defaults are left out: a version stays when a later release adds a key."""
-    content = _canonical(dataclasses.replace(policy, name="-", version=""))
+    content = _canonical(dataclasses.replace(policy, name="-", version="", source="", ends=""))
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_VERSION_DIGITS]
 
@@ -94,6 +113,32 @@ def _unknown(root: Node, path: Path, names: list[str], file: str) -> Iterator[Pr
     if isinstance(node.value, str) and node.value.strip() and node.value not in names:
         text = f"{name_of(path)}: {quoted(node.value)}, allowed: {words(names)}{meant(node.value, names)}"
         yield Problem(file, *node.mark, text)
+
+
+def _beyond(root: Node, path: Path, policy: Raw, file: str) -> Iterator[Problem]:
+    """Yield what is right by itself and too much together."""
+    for rule in ("repetition", "cycle", "error_streak"):
+        held = policy.get(rule)
+        if not isinstance(held, dict):
+            continue
+        at, warn, period = held.get("at"), held.get("warn"), held.get("max_period", _PERIOD_MAX)
+        if _whole(at) and _whole(warn) and warn > at:
+            yield _problem(root, (*path, rule, "warn"), f"allowed: at most at, which is {at}", file)
+        if rule == "cycle" and _whole(at) and _whole(period) and 0 < at * period > bounds.TURNS_KEPT >= at:
+            text = f"allowed: at times max_period at most {bounds.TURNS_KEPT}, it is {at * period}"
+            yield _problem(root, (*path, rule, "at"), text, file)
+    ttl = policy.get("idle_ttl")
+    if isinstance(ttl, str) and duration_ns(ttl) > IDLE_TTL_MAX_NS:
+        yield _problem(root, (*path, "idle_ttl"), "allowed: at most 24h", file)
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _problem(root: Node, path: Path, text: str, file: str) -> Problem:
+    node = find(root, path)
+    return Problem(file, *node.mark, f"{name_of(path)}: {shown(node)}, {text}")
 
 
 def _endless(root: Node, path: Path, chain: list[str], own: Mapping[str, Raw], file: str) -> Iterator[Problem]:
@@ -129,6 +174,57 @@ def _both_maps(base: object, own: object) -> bool:
     return isinstance(base, dict) and isinstance(own, dict)
 
 
+def pointer(text: str) -> tuple[str, ...]:
+    """Return the steps of a JSON pointer (RFC 6901)."""
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])
+
+
+def _exempt(raw: Raw, rule: str) -> frozenset[str]:
+    return frozenset(name for name, tool in raw.get("tools", {}).items() if rule in tool)
+
+
+def _budgets(raw: Raw) -> Budgets:
+    tokens, cost, elapsed = (raw.get(key, "off") for key in ("tokens", "cost_usd", "elapsed"))
+    return Budgets(
+        tokens=None if tokens == "off" else int(tokens),
+        cost_micro_usd=None if cost == "off" else round(Decimal(str(cost)) * 1_000_000),
+        elapsed_ns=None if elapsed == "off" else duration_ns(elapsed),
+        then=_THEN[raw.get("then", "force_none")][0],
+        grace_calls=int(raw.get("grace_calls", 1)),
+        disposition=_disposition(raw),
+    )
+
+
+def _detector(raw: Raw | str, max_period: int) -> Detector | None:
+    if isinstance(raw, str):
+        return None
+    return Detector(
+        at=int(raw["at"]),
+        warn=int(raw["warn"]) if "warn" in raw else None,
+        then=_THEN[raw.get("then", "force_none")][0],
+        same_result=raw.get("same_result", "required") == "required",
+        max_period=int(raw.get("max_period", max_period)),
+        disposition=_disposition(raw),
+    )
+
+
+def _error_streak(raw: Raw | str) -> ErrorStreak | None:
+    if isinstance(raw, str):
+        return None
+    return ErrorStreak(
+        at=int(raw["at"]),
+        warn=int(raw["warn"]) if "warn" in raw else None,
+        then=_THEN[raw.get("then", "force_none")][0],
+        all_results=raw.get("errors", "all") == "all",
+        same_error=raw.get("same_error", True),
+        disposition=_disposition(raw),
+    )
+
+
+def _disposition(raw: Raw) -> Disposition:
+    return Disposition[raw.get("disposition", "raise").upper()]
+
+
 def _limit(raw: Raw) -> Limit:
     return Limit(
         unit=Unit[raw["unit"].upper()],
@@ -136,7 +232,7 @@ def _limit(raw: Raw) -> Limit:
         tool=raw.get("tool", ""),
         before=_act(raw.get("before", "off")),
         after=_act(raw.get("after", "off")),
-        disposition=Disposition[raw.get("disposition", "raise").upper()],
+        disposition=_disposition(raw),
         zero_no_calls="zero" in raw,
     )
 
@@ -154,6 +250,10 @@ def _canonical(value: object) -> object:
         return {field.name: _canonical(each) for field, each in held.items() if each != _default(field)}
     if isinstance(value, tuple):
         return [_canonical(item) for item in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, dict):
+        return {name: _canonical(item) for name, item in value.items()}
     return value.name if isinstance(value, Enum) else value
 
 

@@ -37,17 +37,21 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class PolicySet:
-    """Policies by name, and the rules that choose between them. ``source`` is the file, or ``built-in``."""
+    """Policies by name, and the rules that choose between them. ``source`` is the file, or ``built-in``.
+
+    ``own`` names the default and those of the file; the others are shipped.
+    """
 
     policies: Mapping[str, Policy]
     rules: tuple[Rule, ...]
     source: str
+    own: tuple[str, ...] = (DEFAULT,)
 
     def choose(self, named: str, caller: Caller) -> Policy:
         """Return the policy that is named, else of the first rule that fits, else the default."""
         if named:
             if named not in self.policies:
-                raise UnknownPolicyError(named, tuple(sorted(self.policies)))
+                raise UnknownPolicyError(named, (*self.own, *sorted(set(self.policies) - set(self.own))))
             return self.policies[named]
         chosen = next((rule.policy for rule in self.rules if rule.fits(caller)), DEFAULT)
         return self.policies[chosen]

@@ -17,7 +17,7 @@ from jsonschema.exceptions import ValidationError
 from turnkeeper.policies.yaml_nodes import SHOWN_MAX, Node, Path, Problem, find, plain, position, quoted, shown
 
 _FILE = File(__file__).with_name("policy.schema.json")
-WORDS_SHOWN_MAX = 20  # a message stays readable
+WORDS_SHOWN_MAX = 40  # a message stays readable
 WORDS_COMPARED_MAX = 100  # each comparison takes microseconds, and every wrong name of a file is compared
 _KIND_ONLY = ("const", "type", "enum")
 

@@ -92,8 +92,8 @@ class YamlError(Exception):
     """Everything that is wrong with a text as YAML. ``root`` is what could be read all the same, or None."""
 
     def __init__(self, problems: list[Problem], root: Node | None = None) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = tuple(problems)
+        self.problems = tuple(sorted(set(problems)))
+        super().__init__("\n".join(map(str, self.problems)))
         self.root = root
 
 

@@ -74,14 +74,6 @@ def _strings(value: Any, depth: int) -> int:  # noqa: ANN401 - JSON
     return sum([_strings(item, depth + 1) for item in value]) if kind is list else 0
 
 
-def pointer(text: str) -> tuple[str, ...]:
-    """Parse a JSON pointer (RFC 6901). Raises ``ValueError``."""
-    if text and not text.startswith("/"):
-        msg = f"{text!r} is not a JSON pointer: it begins with /"
-        raise ValueError(msg)
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:])
-
-
 class _Pairs(list[tuple[str, Any]]):
     """An object as it was written: whether a key is there twice is asked after some were left out."""
 

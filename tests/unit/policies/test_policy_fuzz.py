@@ -107,6 +107,7 @@ def holds(text: str | bytes) -> None:
 @example("%YAML " + "1" * 5000)
 @example("!<tag:%zz> a")
 @example("&a : *a")
+@example(": ?\n0")
 @settings(max_examples=500, deadline=None)
 def test_any_text(text: str | bytes) -> None:
     holds(text)
