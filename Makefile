@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
+QUICK := -m "not go_tools and not slow"
 BUF := ../$(BIN)/buf
 OTELCOL := .tools/bin/otelcol-tk
 INSTALLED := .venv/.installed
@@ -19,8 +20,10 @@ install: $(INSTALLED) ## Make .venv with the daemon, the Python client and the t
 run: install ## Start the daemon, watch the demo, go on serving until Ctrl-C
 	@exec $(BIN)/turnkeeper serve --demo
 
+# What runs in one process is shared among cores; what starts processes and kills them has the machine for itself.
 test: install ## Run the tests, without those marked go_tools or slow
-	$(PYTEST) -m "not go_tools and not slow"
+	$(PYTEST) $(QUICK) -n auto --maxprocesses 4 --dist loadfile --ignore tests/integration --ignore tests/faults
+	$(PYTEST) $(QUICK) tests/integration tests/faults
 
 test-collector: install tools ## Run the tests against a real Collector
 	$(PYTEST) -m go_tools

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from strategies import POLICIES, loops
 from table import run
 
+from turnkeeper.core import after as after_model
+from turnkeeper.core import before as before_model
 from turnkeeper.core import engine
 from turnkeeper.core.events import AfterModel, BeforeModel, Call, Event
 from turnkeeper.core.model import PRECEDENCE, AfterAnswer, BeforeAnswer, Reason, Verdict
@@ -26,8 +28,8 @@ EVENTS = [BeforeModel("r", 1), AfterModel("r", 1, calls=(Call("a", "search"),))]
 def rules(before: tuple[object, ...], after: tuple[object, ...]) -> Iterator[None]:
     """Let the engine ask these rules."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "BEFORE", before)
-        patch.setattr(engine, "AFTER", after)
+        patch.setattr(before_model, "BEFORE", before)
+        patch.setattr(after_model, "AFTER", after)
         yield
 
 

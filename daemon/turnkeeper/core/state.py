@@ -118,8 +118,8 @@ class State:
     """All that is known of one request id. Times are nanoseconds since the epoch."""
 
     __slots__ = (
-        "calls",
         "caller",
+        "calls",
         "cost_micro_usd",
         "ended",
         "final",

@@ -5,12 +5,21 @@ after a response with a call (used > budget). A final answer is never rejected f
 forced model calls are left to give that answer; then REJECT.
 """
 
-from turnkeeper.core.model import Reason, Verdict
-from turnkeeper.core.policy import NS, Policy
+from typing import NamedTuple
+
+from turnkeeper.core.model import Disposition, Reason, Verdict
+from turnkeeper.core.policy import NS, Budgets
 from turnkeeper.core.rules.moment import After, Before, Findings
 from turnkeeper.core.state import Finding, State
 
 _HINT = "The budget for this request is used up and tools are off. Give your final answer now, with what you have."
+
+
+class _Spent(NamedTuple):
+    reason: Reason
+    unit: str
+    used: int
+    most: int
 
 
 def before(moment: Before) -> Findings:
@@ -19,14 +28,11 @@ def before(moment: Before) -> Findings:
     if budgets is None:
         return ()
     verdict = budgets.then
-    graced = moment.state.grace_used - (1 if moment.record.graced else 0)
-    if verdict is Verdict.FORCE_NONE and graced >= budgets.grace_calls:
+    used = moment.state.grace_used - (1 if moment.record.graced else 0)
+    if verdict is Verdict.FORCE_NONE and used >= budgets.grace_calls:
         verdict = Verdict.REJECT
-    return [
-        Finding(verdict, reason, f"{_told(used, unit)} used, the budget is {_told(most, unit)}", _HINT, budgets.disposition)
-        for reason, unit, used, most in _spent(moment.state, moment.policy)
-        if used >= most
-    ]
+    rows = _spent(moment.state, budgets)
+    return [_finding(verdict, row, budgets.disposition) for row in rows if row.used >= row.most]
 
 
 def after(moment: After) -> Findings:
@@ -34,24 +40,23 @@ def after(moment: After) -> Findings:
     budgets = moment.policy.budgets
     if budgets is None or not moment.event.calls:
         return ()
-    return [
-        Finding(budgets.then, reason, f"{_told(used, unit)} used, the budget is {_told(most, unit)}", _HINT, budgets.disposition)
-        for reason, unit, used, most in _spent(moment.state, moment.policy)
-        if used > most
-    ]
+    rows = _spent(moment.state, budgets)
+    return [_finding(budgets.then, row, budgets.disposition) for row in rows if row.used > row.most]
 
 
-def _spent(state: State, policy: Policy) -> list[tuple[Reason, str, int, int]]:
-    """Return (reason, unit, used, budget) of each budget there is."""
-    budgets = policy.budgets
-    assert budgets is not None
-    elapsed = state.seen_ns - state.started_ns
+def _spent(state: State, budgets: Budgets) -> list[_Spent]:
+    """Return what is used of each budget there is."""
     rows = (
         (Reason.COST_BUDGET, "usd", state.cost_micro_usd, budgets.cost_micro_usd),
         (Reason.TOKEN_BUDGET, "tokens", state.tokens, budgets.tokens),
-        (Reason.TIME_BUDGET, "s", elapsed, budgets.elapsed_ns),
+        (Reason.TIME_BUDGET, "s", state.seen_ns - state.started_ns, budgets.elapsed_ns),
     )
-    return [(reason, unit, used, most) for reason, unit, used, most in rows if most is not None]
+    return [_Spent(reason, unit, used, most) for reason, unit, used, most in rows if most is not None]
+
+
+def _finding(verdict: Verdict, row: _Spent, disposition: Disposition) -> Finding:
+    message = f"{_told(row.used, row.unit)} used, the budget is {_told(row.most, row.unit)}"
+    return Finding(verdict, row.reason, message, _HINT, disposition)
 
 
 def _told(value: int, unit: str) -> str:
