@@ -212,7 +212,7 @@ class Oracle:
         fresh = len(_responses(self.log)[number]) > had
         found = self._calls_judged(event, number, forced)
         if fresh:
-            found += self._limits_after(number)
+            found += self._limits_after(number, {call.name for call in event.calls})
         if event.finish_reason in (FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL):
             malformed = event.finish_reason is FinishReason.MALFORMED_FUNCTION_CALL
             reason = Reason.MALFORMED_CALL if malformed else Reason.UNEXPECTED_TOOL_CALL
@@ -281,11 +281,11 @@ class Oracle:
                 found.append(_acted(limit, limit.before))
         return found
 
-    def _limits_after(self, number: int) -> list[Found]:
+    def _limits_after(self, number: int, called: set[str]) -> list[Found]:
         found = []
         for limit in self.policy.limits:
             act = Act(Verdict.REJECT) if limit.n == 0 and limit.zero_no_calls else limit.after
-            if limit.n is None or act is None:
+            if limit.n is None or act is None or (limit.tool and limit.tool not in called):
                 continue
             made = self._used(limit)
             if limit.unit is Unit.TURNS:

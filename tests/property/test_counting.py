@@ -100,7 +100,8 @@ def test_allow_implies_that_every_limit_holds(policy: Policy, events: list[Event
                 assert made < limit.n + limit.before.offset
             known = told.old.find(record.number) if told.old else None
             had = known.function_calls if known and known.attempt == record.attempt else 0
-            if isinstance(answer, AfterAnswer) and limit.after and record.function_calls > had:
+            calls_it = not limit.tool or any(call.name == limit.tool for call in getattr(told.event, "calls", ()))
+            if isinstance(answer, AfterAnswer) and limit.after and record.function_calls > had and calls_it:
                 no_calls = limit.n == 0 and limit.zero_no_calls
                 assert not no_calls
                 assert used_with(limit, state, record) <= limit.n + limit.after.offset

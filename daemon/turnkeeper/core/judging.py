@@ -47,7 +47,7 @@ def worst(findings: Findings) -> Finding:
     """
     if not findings:
         return WITHIN
-    return min((*findings, WITHIN), key=_severity)
+    return min((*(finding for finding in findings if not finding.is_warning), WITHIN), key=_severity)
 
 
 def _severity(finding: Finding) -> tuple[int, int, int, bool, str]:
@@ -89,7 +89,7 @@ def warnings(findings: Findings) -> tuple[Warned, ...]:
     return tuple(
         Warned(finding.reason, finding.message, finding.model_hint)
         for finding in findings
-        if finding.lap is not None and finding.verdict is Verdict.ALLOW
+        if finding.is_warning
     )
 
 

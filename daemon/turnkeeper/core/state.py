@@ -35,6 +35,11 @@ class Finding(NamedTuple):
     remove_tools: bool = False
     lap: Lap | None = None
 
+    @property
+    def is_warning(self) -> bool:
+        """Whether a pattern is told and not acted on: it rides on an ALLOW and is not its reason."""
+        return self.lap is not None and self.verdict is Verdict.ALLOW
+
 
 class ChunkAnswer(NamedTuple):
     """The stored answer for one chunk, and a digest of the content it was given for."""

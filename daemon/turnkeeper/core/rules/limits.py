@@ -48,6 +48,8 @@ def after(moment: After) -> Findings:
         act = _NO_CALLS if limit.n == 0 and limit.zero_no_calls else limit.after
         if act is None or limit.n is None:
             continue
+        if limit.tool and all(call.name != limit.tool for call in moment.event.calls):
+            continue  # what does not call the tool does not exceed its limit
         used = _with_response(moment.state, moment.record, limit)
         if used > limit.n + act.offset:
             findings.append(_finding(limit, act, used))
