@@ -22,8 +22,9 @@ run: install ## Start the daemon, watch the demo, go on serving until Ctrl-C
 
 # What runs in one process is shared among cores; what starts processes and kills them has the machine for itself.
 test: install ## Run the tests, without those marked go_tools or slow
-	$(PYTEST) $(QUICK) -n auto --maxprocesses 4 --dist loadfile --ignore tests/integration --ignore tests/faults
-	$(PYTEST) $(QUICK) tests/integration tests/faults
+	@$(PYTEST) $(QUICK) -n auto --maxprocesses 4 --dist loadfile --ignore tests/integration --ignore tests/faults || failed=1; \
+	$(PYTEST) $(QUICK) tests/integration tests/faults || failed=1; \
+	exit $${failed:-0}
 
 test-collector: install tools ## Run the tests against a real Collector
 	$(PYTEST) -m go_tools

@@ -38,7 +38,7 @@ _NOT_RUN = "This function call was not run."
 
 def begin(event: AfterModel, policy: Policy, now_ns: int) -> Step:
     """Take an AfterModel as the first event of a request id."""
-    state = State(policy.name, now_ns, event.caller, event.trace.traceparent)
+    state = State.begin(policy.name, now_ns, event.caller, event.trace.traceparent)
     number = event.model_call or min(event.turns_since_prompt + 1, bounds.COUNT_MAX)
     return _decide(state, event, number, policy, _content(event))
 

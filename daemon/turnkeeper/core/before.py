@@ -28,7 +28,7 @@ _BUDGETS = (Reason.COST_BUDGET, Reason.TOKEN_BUDGET, Reason.TIME_BUDGET)
 
 def begin(event: BeforeModel, policy: Policy, now_ns: int, *, reused: bool) -> Step:
     """Take the first event of a request id, or of one that ended and starts again at zero."""
-    state = State(policy.name, now_ns, event.caller, event.trace.traceparent)
+    state = State.begin(policy.name, now_ns, event.caller, event.trace.traceparent)
     return _decide(state, event, policy, [f.RequestReused()] if reused else [])
 
 

@@ -41,7 +41,7 @@ def step(state: State | None, event: Event, policy: Policy, now_ns: int) -> Step
 
 def _end(old: State | None, event: EndRequest, policy: Policy, now_ns: int) -> Step:
     if old is None:
-        tombstone = State(policy.name, now_ns)
+        tombstone = State.begin(policy.name, now_ns)
         tombstone.ended = event.outcome
         return Step(tombstone, EndAnswer(limits.counters(tombstone, policy)), fresh=False)
     if old.ended is not None:

@@ -87,9 +87,7 @@ def decision(
 def warnings(findings: Findings) -> tuple[Warned, ...]:
     """Return the patterns that are told and not acted on."""
     return tuple(
-        Warned(finding.reason, finding.message, finding.model_hint)
-        for finding in findings
-        if finding.is_warning
+        Warned(finding.reason, finding.message, finding.model_hint) for finding in findings if finding.is_warning
     )
 
 

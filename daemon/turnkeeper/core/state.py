@@ -8,6 +8,8 @@ was answered before it, what was counted after it, and the answers given for its
 ``MODEL_CALLS_KEPT`` so that a repeat is answered and not counted.
 """
 
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import NamedTuple
 
 from turnkeeper.core import bounds
@@ -119,78 +121,44 @@ class Turn(NamedTuple):
         return cls(number, calls, results, blocked, prints, symbol)
 
 
+@dataclass(slots=True)
 class State:
     """All that is known of one request id. Times are nanoseconds since the epoch."""
 
-    __slots__ = (
-        "caller",
-        "calls",
-        "cost_micro_usd",
-        "ended",
-        "final",
-        "first",
-        "function_calls",
-        "grace_used",
-        "history",
-        "laps",
-        "last_reason",
-        "last_verdict",
-        "latest",
-        "links",
-        "model_calls",
-        "pending",
-        "pending_from",
-        "policy",
-        "seen_ns",
-        "started_ns",
-        "tokens",
-        "tools",
-        "tools_seen",
-        "traceparent",
-        "turns",
-    )
+    policy: str
+    started_ns: int
+    caller: Caller = Caller()
+    traceparent: str = ""
+    seen_ns: int = 0
+    turns: int = 0
+    model_calls: int = 0
+    function_calls: int = 0
+    tokens: int = 0
+    cost_micro_usd: int = 0
+    first: int = 0  # the model call number told first
+    latest: int = 0  # the highest model call number told
+    tools: dict[str, int] = field(default_factory=dict)  # function calls by tool; replaced, never changed in place
+    calls: tuple[ModelCall, ...] = ()  # by number, the newest last
+    history: tuple[Turn, ...] = ()  # the newest last
+    tools_seen: tuple[str, ...] = ()  # enabled when last told
+    pending: Finding | None = None  # the next MAIN model call is NONE
+    pending_from: int = 0  # the model call whose response said so
+    laps: tuple[Lap, ...] = ()  # patterns told, the newest last
+    grace_used: int = 0  # model calls forced by a budget
+    links: tuple[tuple[str, str], ...] = ()  # (traceparent, span id) of non-ALLOW decisions
+    final: str = ""  # how the newest answered model call looks, see ``after``
+    last_verdict: Verdict = Verdict.UNSPECIFIED
+    last_reason: Reason = Reason.UNSPECIFIED
+    ended: Outcome | None = None
 
-    def __init__(self, policy: str, now_ns: int, caller: Caller = Caller(), traceparent: str = "") -> None:
-        self.policy = policy
-        self.started_ns = now_ns
-        self.seen_ns = now_ns
-        self.caller = caller
-        self.traceparent = traceparent
-        self.turns = 0
-        self.model_calls = 0
-        self.function_calls = 0
-        self.tokens = 0
-        self.cost_micro_usd = 0
-        self.first = 0  # the model call number told first
-        self.latest = 0  # the highest model call number told
-        self.tools: dict[str, int] = {}  # function calls by tool; replaced, never changed in place
-        self.calls: tuple[ModelCall, ...] = ()  # by number, the newest last
-        self.history: tuple[Turn, ...] = ()  # the newest last
-        self.tools_seen: tuple[str, ...] = ()  # enabled when last told
-        self.pending: Finding | None = None  # the next MAIN model call is NONE
-        self.pending_from = 0  # the model call whose response said so
-        self.laps: tuple[Lap, ...] = ()  # patterns told, the newest last
-        self.grace_used = 0  # model calls forced by a budget
-        self.links: tuple[tuple[str, str], ...] = ()  # (traceparent, span id) of non-ALLOW decisions
-        self.final = ""  # how the newest answered model call looks, see ``engine``
-        self.last_verdict = Verdict.UNSPECIFIED
-        self.last_reason = Reason.UNSPECIFIED
-        self.ended: Outcome | None = None
+    @classmethod
+    def begin(cls, policy: str, now_ns: int, caller: Caller = Caller(), traceparent: str = "") -> "State":
+        """Return the state of a request id that was never told of."""
+        return cls(policy, now_ns, caller, traceparent, seen_ns=now_ns)
 
     def copy(self) -> "State":
         """Return an equal state whose changes do not show in this one."""
-        other = State.__new__(State)
-        for name in State.__slots__:
-            setattr(other, name, getattr(self, name))
-        return other
-
-    def __eq__(self, other: object) -> bool:
-        """Equal when all fields are."""
-        if not isinstance(other, State):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in State.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # a value that is built up has no hash
+        return State(*_values(self))
 
     # --- model calls ------------------------------------------------------------------------------------------
 
@@ -355,3 +323,6 @@ class State:
         if len(links) > bounds.LINKS_KEPT:
             links = (links[0], *links[2:])
         self.links = links
+
+
+_values = attrgetter(*(each.name for each in fields(State)))
