@@ -56,7 +56,7 @@ def words() -> str:
         text += f'\n\nclass {name}(TypedDict, total=False):\n    """What ``{call}`` may be told."""\n\n'
         text += "".join(f"    {line}\n" for line in _arguments(message))
         text += "    traceparent: str\n"
-    return text.replace("class Warning:", "class Warning:  # noqa: A001")
+    return text.replace("class Warning:", "class Warning:  # noqa: A001 - the word of the contract")
 
 
 def _arguments(message: Descriptor) -> Iterator[str]:

@@ -51,6 +51,26 @@ class Setting(NamedTuple):
     source: str
 
 
+class Settings(dict[str, Setting]):
+    """Every option by name, and its value by kind."""
+
+    def text(self, name: str) -> str:
+        """Return the value of an option that takes text."""
+        return str(self[name].value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return the values of an option that may be given more than once."""
+        value = self[name].value
+        assert isinstance(value, tuple)
+        return value
+
+    def number(self, name: str) -> float:
+        """Return the value of an option that takes a number."""
+        value = self[name].value
+        assert isinstance(value, int | float)
+        return value
+
+
 class Problem(NamedTuple):
     """A value that cannot be used, and its place: ``file:line:column``, or the variable's name."""
 
@@ -139,16 +159,16 @@ OPTIONS = (
     ),
     Option("drain_s", "SECONDS", 5.0, _number(0, 3600, "seconds", float), "Longest time from SIGTERM to the end."),
     Option("events", "WHERE", "logs", _one_of("logs", "span", "both"), "Where events go: logs, span or both."),
-    Option("demo", "", False, _flag, "Play the demo against this daemon once it is ready, then go on serving."),  # noqa: FBT003
+    Option("demo", "", False, _flag, "Play the demo against this daemon once it is ready, then go on serving."),  # noqa: FBT003 - the default of a flag
 )
 BY_NAME = {option.name: option for option in OPTIONS}
 
 
-def load(flags: Mapping[str, object], environ: Mapping[str, str], file: str) -> dict[str, Setting]:
+def load(flags: Mapping[str, object], environ: Mapping[str, str], file: str) -> Settings:
     """Return the setting of every option. ``flags`` holds what was given. Raises ``ConfigError``."""
     problems: list[Problem] = []
     from_file = _read(Path(file), problems) if file else {}
-    settings = {}
+    settings = Settings()
     for option in OPTIONS:
         given = flags.get(option.name)
         if given is not None and given != ():

@@ -23,7 +23,7 @@ from typing import IO
 from google.protobuf.json_format import MessageToDict
 
 from turnkeeper import __version__
-from turnkeeper.config import Setting, default_socket
+from turnkeeper.config import Settings, default_socket
 from turnkeeper.core.policy import Policy
 from turnkeeper.facts.feed import Feed
 from turnkeeper.facts.meters import Meters
@@ -51,7 +51,7 @@ class Daemon:
 
     def __init__(
         self,
-        settings: Mapping[str, Setting],
+        settings: Settings,
         environ: Mapping[str, str],
         clock_ns: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -63,14 +63,14 @@ class Daemon:
         self._started_ns = clock_ns()
         self.listen: list[str] = []
         self.admin = ""
-        policies = str(settings["policies"].value)
+        policies = settings.text("policies")
         self.policies = PolicyFile(Path(policies) if policies else None)
         self.meters = Meters()
         self.watchers = Watchers()
 
     async def start(self) -> None:
         """Claim the addresses, start the observer, and serve. Raises ``AddressError`` and ``AddressInUseError``."""
-        addresses = [listeners.parse(text) for text in self._settings["listen"].value]  # type: ignore[union-attr]
+        addresses = [listeners.parse(text) for text in self._settings.texts("listen")]
         for address in addresses:
             if not address.path:
                 listeners.require_loopback(address)
@@ -91,7 +91,7 @@ class Daemon:
 
     async def stop(self) -> None:
         """Stop within the drain deadline."""
-        deadline = time.monotonic() + float(self._settings["drain_s"].value)  # type: ignore[arg-type]
+        deadline = time.monotonic() + self._settings.number("drain_s")
         for task in self._tasks:
             task.cancel()
         self.front.stopping = True
@@ -145,9 +145,9 @@ class Daemon:
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _build(self, admin_socket: socket.socket) -> None:
-        environ = {**self._environ, "TURNKEEPER_EVENTS": str(self._settings["events"].value)}
-        environ["TURNKEEPER_LOG_FORMAT"] = str(self._settings["log_format"].value)
-        environ["TURNKEEPER_LOG_LEVEL"] = str(self._settings["log_level"].value)
+        environ = {**self._environ, "TURNKEEPER_EVENTS": self._settings.text("events")}
+        environ["TURNKEEPER_LOG_FORMAT"] = self._settings.text("log_format")
+        environ["TURNKEEPER_LOG_LEVEL"] = self._settings.text("log_level")
         self.feed = Feed(
             self.meters,
             version=__version__,
@@ -160,7 +160,7 @@ class Daemon:
         )
         sampler = Sampler(environ) if exports(environ) else None
         teller = Teller(self.feed, sampler.keep if sampler else None, self.watchers)
-        ids_max = int(self._settings["ids_max"].value)  # type: ignore[arg-type]
+        ids_max = int(self._settings.number("ids_max"))
         key = secrets.token_bytes(KEY_BYTES)
         account = Account(self.meters, teller, self._clock_ns)
         self.decider = Decider(self.policies, ids_max, account, self._clock_ns, key)
@@ -168,7 +168,7 @@ class Daemon:
         self.front = Front(self.decider, inspection, teller, self.meters)
 
     def _bind_admin(self) -> socket.socket:
-        server = listeners.bind_admin(listeners.parse(str(self._settings["admin"].value)))
+        server = listeners.bind_admin(listeners.parse(self._settings.text("admin")))
         host, port = server.getsockname()[:2]
         self.admin = str(Address("", host, port))
         self._admin_socket = server  # kept open: connections wait in it while the observer is started again
@@ -195,7 +195,7 @@ class Daemon:
     def _instance_id(self) -> str:
         """Name this instance so that a restart goes on with the same series."""
         pod = self._environ.get("POD_NAME") or self._environ.get("HOSTNAME") or socket.gethostname()
-        where = ",".join(str(text) for text in self._settings["listen"].value)  # type: ignore[union-attr]
+        where = ",".join(self._settings.texts("listen"))
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"turnkeeper://{pod}/{where}"))
 
     def _observer_status(self) -> Status:
@@ -227,7 +227,7 @@ class Daemon:
                 log.exception("a background task failed; it goes on")
 
 
-async def serve(settings: Mapping[str, Setting], environ: Mapping[str, str]) -> None:
+async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
     """Run a daemon until SIGTERM or SIGINT."""
     daemon = Daemon(settings, environ)
     await daemon.start()

@@ -13,12 +13,10 @@ from files import name, python
 
 MODULE_LINES = 400
 FUNCTION_LINES = 60
-CORE_CODE_LINES = 1200
+CORE_CODE_LINES = 1450  # daemon/decisions/0017
 PRODUCT = ("daemon", "clients/python")
 
-LONG_MODULES = {
-    "daemon/turnkeeper/core/engine.py": (480, "the only place where rules, counters and answers meet"),
-}
+LONG_MODULES: dict[str, tuple[int, str]] = {}
 SUPPRESSION = re.compile(r"#\s*(?:noqa:\s*([A-Z]+[0-9]+(?:, [A-Z]+[0-9]+)*)|type: ignore\[([a-z, -]+)\])")
 
 

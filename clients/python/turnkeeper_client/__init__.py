@@ -15,7 +15,7 @@ from turnkeeper_client._gen.words import (
     Reason,
     Usage,
     Verdict,
-    Warning,  # noqa: A004
+    Warning,  # noqa: A004 - the word of the contract
 )
 from turnkeeper_client.answers import AfterModelAnswer, BeforeModelAnswer
 from turnkeeper_client.client import AsyncTurnKeeper, TurnKeeper

@@ -326,7 +326,7 @@ def _build(kind: Any, told: dict[str, Any]) -> Any:  # noqa: ANN401 - a message 
         try:
             make = _VALUES.get(name)
             if name == "enabled_tools" and value is not None:
-                value = pb.ToolNames(names=value)  # noqa: PLW2901
+                value = pb.ToolNames(names=value)  # noqa: PLW2901 - the value as the message takes it
             elif make and isinstance(value, Iterable):
                 value = [make(**vars(one)) for one in value]  # noqa: PLW2901
             elif make and value is not None:

@@ -120,7 +120,7 @@ class Guarded:
             "has_function_calls": asked.get("has_function_calls", False) or self._turns_before > 0,
             "results": [*self._results.values(), *asked.get("results", ())],
         }
-        return {**self.always, **asked, **numbers}  # type: ignore[typeddict-item]
+        return {**self.always, **asked, **numbers}  # type: ignore[typeddict-item]  # joined from parts that are typed
 
     def begin(self, answer: BeforeModelAnswer) -> BeforeModelAnswer:
         """Take the answer; raise when the model call may not be made."""

@@ -57,7 +57,7 @@ class Options:
 
 def default_address() -> str:
     """Return the daemon's own default: its socket if it is there and ours, else loopback."""
-    directory = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp")  # noqa: S108
+    directory = Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp")  # noqa: S108 - the directory is the daemon's, 0700
     name = "turnkeeper" if "XDG_RUNTIME_DIR" in os.environ else f"turnkeeper-{os.getuid()}"
     path = directory / name / "turnkeeper.sock"
     try:
@@ -88,7 +88,7 @@ class _Row(NamedTuple):
 
 
 def _port_fits(address: str) -> bool:
-    return address.startswith("unix:") or 0 < int(address.rpartition(":")[2]) <= 65535  # noqa: PLR2004
+    return address.startswith("unix:") or 0 < int(address.rpartition(":")[2]) <= 65535  # noqa: PLR2004 - the TCP port range
 
 
 _FILE = _Row(r"[^\0]+", "a file that can be read", check=lambda path: os.access(path, os.R_OK) and Path(path).is_file())

@@ -27,7 +27,7 @@ EXIT_S = 10.0
 )
 @click.option("--speed", type=click.FloatRange(min=0), default=None, help="1 is for watching, 0 does not pause.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each step.")
-def command(address: str, speed: float | None, as_json: bool) -> None:  # noqa: FBT001
+def command(address: str, speed: float | None, as_json: bool) -> None:  # noqa: FBT001 - click passes flags by name
     """Watch a runaway tool loop being stopped, with a scripted model: no API key is needed.
 
     The first model calls a function on every turn: ten turns run, then it is made to answer. The second ignores

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from turnkeeper.config import OPTIONS, ConfigError, Setting, load
+from turnkeeper.config import OPTIONS, ConfigError, Settings, load
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -27,7 +27,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     return config(command)
 
 
-def settings(flags: Mapping[str, object], environ: Mapping[str, str], file: str) -> dict[str, Setting]:
+def settings(flags: Mapping[str, object], environ: Mapping[str, str], file: str) -> Settings:
     """Load the settings; every problem goes to stderr, exit code 2."""
     texts = {name: str(value).lower() if isinstance(value, bool) else value for name, value in flags.items()}
     try:

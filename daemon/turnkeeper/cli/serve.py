@@ -26,7 +26,7 @@ def command(config: str, **flags: object) -> None:
     turnkeeper serve --policies policies.yaml --listen unix:///run/turnkeeper/turnkeeper.sock
     """
     found = settings(flags, os.environ, config)
-    logs.configure(str(found["log_format"].value), str(found["log_level"].value))
+    logs.configure(found.text("log_format"), found.text("log_level"))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(found, os.environ))

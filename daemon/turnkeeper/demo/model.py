@@ -128,7 +128,7 @@ class _Handler(BaseHTTPRequestHandler):
         number, answer = self.model.ask(found["model"], json.loads(self.rfile.read(size) or b"{}"), stream=stream)
         if answer is None:
             self._send(500, _error(500, "the script has no more answers"))
-        elif answer.status != 200:  # noqa: PLR2004
+        elif answer.status != 200:  # noqa: PLR2004 - HTTP OK
             time.sleep(answer.chunks[0].delay_s)
             self._send(answer.status, _error(answer.status, answer.message))
         elif stream:

@@ -89,7 +89,7 @@ class SpanOutlet:
 
     def flush(self) -> None:
         """Export all; may block for long."""
-        self._processor.shutdown()  # type: ignore[no-untyped-call]
+        self._processor.shutdown()  # type: ignore[no-untyped-call]  # the SDK is not typed here
 
 
 class LogOutlet:

@@ -12,7 +12,6 @@ import msgspec
 
 from turnkeeper.core.events import Usage
 
-
 _NO_USAGE = Usage()
 
 

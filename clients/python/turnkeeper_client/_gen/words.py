@@ -160,7 +160,7 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class Warning:  # noqa: A001
+class Warning:  # noqa: A001 - the word of the contract
     """``turnkeeper.v1.Warning``."""
 
     reason: Reason = Reason.UNSPECIFIED

@@ -73,7 +73,7 @@ class GuardedModels:
         self._models: Any = client.models
         self._keeper, self._memory = keeper, memory
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the SDK has whatever attributes it has
         return getattr(self._models, name)
 
     def generate_content(

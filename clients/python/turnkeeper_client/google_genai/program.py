@@ -141,7 +141,7 @@ class Prompt:
             raise
         return response
 
-    def _see(self, response: Response) -> Any:  # noqa: ANN401
+    def _see(self, response: Response) -> Any:  # noqa: ANN401 - an effect has any result
         seen, calls = wire.seen(response, self.loop.identify, partial=self._partial)
         self._calls |= calls
         if response.candidates and response.candidates[0].content:

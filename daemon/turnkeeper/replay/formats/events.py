@@ -66,6 +66,7 @@ class _Told(msgspec.Struct):
     attempt: int
     asked_ns: int
     told_ns: int = 0
+    answered: bool = False
     calls: dict[str, _Call] = {}
     results: dict[str, _Result] = {}
     usage: Usage = Usage()
@@ -91,7 +92,7 @@ class _Request:
         if newest is None or (event.model_call and newest.model_call != event.model_call):
             newest = _Told(event.model_call, event.attempt, at_ns)
             self.told.append(newest)
-        newest.told_ns = at_ns
+        newest.told_ns, newest.answered = at_ns, True
         for call in event.calls:
             newest.calls.setdefault(call.id or f"#{len(newest.calls)}", call)
         if event.usage is not None:
@@ -145,7 +146,7 @@ class Gatherer:
 
 
 def _run(name: str, request: _Request) -> Run:
-    prompt = tuple(_response(told) for told in request.told if told.told_ns or told.calls or told.usage != Usage())
+    prompt = tuple(_response(told) for told in request.told if told.answered)
     return Run(name, request.where, (prompt,) if prompt else (), request.caller.agent, request.caller.model)
 
 
