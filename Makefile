@@ -5,6 +5,8 @@ PYTEST := $(BIN)/python -m pytest
 QUICK := -m "not go_tools and not slow"
 BUF := ../$(BIN)/buf
 OTELCOL := .tools/bin/otelcol-tk
+GRPCURL := .tools/bin/grpcurl
+GO_BUILD = CGO_ENABLED=0 GOFLAGS="-buildvcs=false -modcacherw" go build -trimpath -ldflags='-s -w' -o ../../$@
 INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
@@ -61,7 +63,7 @@ proto-baseline: contract ## At a release: what the contract has now may not be b
 bench: install ## Measure what a decision costs; figures go to build/bench.jsonl
 	$(BIN)/python tests/bench/run.py
 
-tools: $(OTELCOL) ## Build the Go programs of the tests into .tools/bin
+tools: $(OTELCOL) $(GRPCURL) ## Build the Go programs of the tests into .tools/bin
 
 fmt: install ## Format, and fix what can be fixed
 	$(BIN)/ruff check --fix --quiet || true
@@ -83,6 +85,11 @@ $(INSTALLED): pyproject.toml constraints.txt clients/python/pyproject.toml
 $(OTELCOL): $(wildcard tools/otelcol/*.go tools/otelcol/go.*)
 	@command -v go >/dev/null || { echo "go is not installed: it is needed to build $@" >&2; exit 1; }
 	@mkdir -p $(@D)
-	cd tools/otelcol && CGO_ENABLED=0 GOFLAGS="-buildvcs=false -modcacherw" \
-		go build -mod=mod -trimpath -ldflags='-s -w' -o ../../$@ .
+	cd tools/otelcol && $(GO_BUILD) -mod=mod .
+	@touch $@
+
+$(GRPCURL): $(wildcard tools/grpcurl/go.*)
+	@command -v go >/dev/null || { echo "go is not installed: it is needed to build $@" >&2; exit 1; }
+	@mkdir -p $(@D)
+	cd tools/grpcurl && $(GO_BUILD) github.com/fullstorydev/grpcurl/cmd/grpcurl
 	@touch $@

@@ -51,7 +51,7 @@ SDKS = (
         without_default=_MIDDLEWARE,
     ),
     Sdk("smolagents", _python("smolagents", "run_smolagents.py"), OpenAIChat, ("max_steps",)),
-    Sdk("google-adk", _python("google-adk", "run_google_adk.py"), gemini, ("max_llm_calls",), cut=520),
+    Sdk("google-adk", _python("google-adk", "run_google_adk.py"), gemini, ("max_llm_calls",)),
     Sdk("js-genai", partial(node, "run_js_genai.mjs"), gemini, ("models", "chats")),
     Sdk("js-genai-2", partial(node, "run_js_genai_2.mjs"), gemini, ("models", "chats")),
     Sdk("firebase", partial(node, "run_firebase.mjs"), gemini, ("chat",)),

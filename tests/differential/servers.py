@@ -118,6 +118,7 @@ class _ChatHandler(BaseHTTPRequestHandler):
 
     chat: OpenAIChat
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one segment for an answer, or each waits for an acknowledgement
 
     def log_message(self, *_: object) -> None:
         pass

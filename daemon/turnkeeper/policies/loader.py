@@ -15,6 +15,8 @@ from typing import cast
 
 from turnkeeper.core.policy import Policy
 from turnkeeper.policies import meaning, shape
+from turnkeeper.policies.building import build
+from turnkeeper.policies.extending import Raw, extended
 from turnkeeper.policies.policy_set import DEFAULT, PolicySet, Rule
 from turnkeeper.policies.yaml_nodes import BYTES_MAX, Problem, YamlError, compose, plain
 
@@ -57,7 +59,7 @@ def parse(text: str | bytes, file: str) -> PolicySet:
     built_in = _built_in_raw()
     raw, rules = _checked(text, file, built_in)
     try:
-        own = {name: meaning.build(name, each) for name, each in meaning.merged(raw, built_in).items()}
+        own = {name: build(name, each) for name, each in extended(raw, built_in).items()}
     except ValueError as error:  # the core refuses what the schema let pass
         raise PolicyError((Problem(file, 1, 1, str(error)),)) from error
     named = tuple(sorted({DEFAULT, *own}))
@@ -65,8 +67,8 @@ def parse(text: str | bytes, file: str) -> PolicySet:
 
 
 def _checked(
-    text: str | bytes, file: str, built_in: Mapping[str, meaning.Raw]
-) -> tuple[dict[str, meaning.Raw], tuple[Rule, ...]]:
+    text: str | bytes, file: str, built_in: Mapping[str, Raw]
+) -> tuple[dict[str, Raw], tuple[Rule, ...]]:
     """Return the maps of a file's policies, and its rules."""
     problems: set[Problem] = set()
     try:
@@ -82,20 +84,20 @@ def _checked(
         problems.update(meaning.problems(root, content, built_in, file))
     if problems:
         raise PolicyError(tuple(sorted(problems)))
-    valid = cast("meaning.Raw", content)
+    valid = cast("Raw", content)
     rules = tuple(Rule(tuple(rule["when"].items()), rule["policy"]) for rule in valid.get("match", ()))
     return valid.get("policies", {}), rules
 
 
 @cache
-def _built_in_raw() -> dict[str, meaning.Raw]:
+def _built_in_raw() -> dict[str, Raw]:
     """Return the maps of every policy that is data of this package, ``extends`` applied."""
-    raw: dict[str, meaning.Raw] = {}
+    raw: dict[str, Raw] = {}
     for path in sorted(_PACKAGE.rglob("*.yaml")):
         raw.update(_checked(path.read_bytes(), path.name, raw)[0])
-    return meaning.merged(raw, {})
+    return extended(raw, {})
 
 
 @cache
 def _built_in_policies() -> dict[str, Policy]:
-    return {name: meaning.build(name, each) for name, each in _built_in_raw().items()}
+    return {name: build(name, each) for name, each in _built_in_raw().items()}

@@ -65,6 +65,11 @@ def meant(text: str, allowed: Collection[str]) -> str:
     return f"; did you mean {word(near[0])}?" if near else ""
 
 
+def described(definition: str) -> str:
+    """Return what the schema allows for one of its definitions."""
+    return _allowed(_schema()["$defs"][definition])
+
+
 @cache
 def _schema() -> dict[str, Any]:
     return schema()

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-import msgspec
-
 from turnkeeper.replay import formats
 from turnkeeper.replay.runs import FormatError, Run
 
@@ -51,10 +49,10 @@ def read(path: Path, advance: Advance) -> Iterator[Item]:
         try:
             name = formats.detect(data)
             if name in gatherers:
-                yield from gatherers[name].add(data, where)
+                yield from formats.gather(gatherers[name], data, where)
             else:
                 yield Document(name, data, where)
-        except (FormatError, msgspec.DecodeError, ValueError) as error:
+        except FormatError as error:
             yield Bad(where, str(error))
     for gatherer in gatherers.values():
         yield from gatherer.close()

@@ -23,8 +23,11 @@ def run(case: Case) -> Returned:
         limiter = LIMITERS[what](run_limit=case.limit, exit_behavior=behaviour)
         agent = create_agent(model, [case.look], middleware=[limiter])
     asked = {"messages": [("user", "Look.")]}
-    state = agent.invoke(asked, config) if not case.stream else list(agent.stream(asked, config, stream_mode="values"))[-1]
-    last = state["messages"][-1]
+    if case.stream:  # in mode "messages" the model is streamed too
+        told = agent.stream(asked, config, stream_mode=["values", "messages"])
+        last = [state for mode, state in told if mode == "values"][-1]["messages"][-1]
+    else:
+        last = agent.invoke(asked, config)["messages"][-1]
     return Returned(str(last.content), [call["args"]["n"] for call in getattr(last, "tool_calls", ())])
 
 

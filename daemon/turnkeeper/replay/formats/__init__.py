@@ -29,6 +29,7 @@ class Gatherer(Protocol):
 
 GATHERERS: dict[str, Callable[[], Gatherer]] = {EVENTS: events.Gatherer, TRACES: otlp.Gatherer}
 _UNSET = msgspec.UNSET
+_UNREADABLE = (msgspec.DecodeError, ValueError, OverflowError, RecursionError)
 _Maybe = msgspec.Raw | msgspec.UnsetType
 
 
@@ -59,8 +60,8 @@ def detect(data: bytes) -> str:
     """Return the format of a document. Raises ``FormatError``."""
     try:
         return _of_array(data) if data.lstrip()[:1] == b"[" else _of_object(_object(data))
-    except msgspec.DecodeError as error:
-        raise FormatError(_short(error)) from None
+    except _UNREADABLE as error:
+        raise FormatError(f"not JSON that can be read: {_short(error)}") from None  # noqa: EM102, TRY003 - holds both
 
 
 def _of_object(shape: _Shape) -> str:
@@ -93,8 +94,16 @@ def read(name: str, data: bytes, where: str) -> list[Run]:
     """Return the runs of a document in a format that is complete by itself. Raises ``FormatError``."""
     try:
         return READERS[name](data, where)
-    except (msgspec.DecodeError, ValueError, OverflowError) as error:
-        raise FormatError(f"no {name}: {_short(error)}") from None  # noqa: EM102, TRY003 - names both
+    except _UNREADABLE as error:
+        raise FormatError(f"no {name}: {_short(error)}") from None  # noqa: EM102, TRY003 - holds both
+
+
+def gather(gatherer: Gatherer, data: bytes, where: str) -> list[Run]:
+    """Return the runs that are complete with this line. Raises ``FormatError``."""
+    try:
+        return list(gatherer.add(data, where))
+    except _UNREADABLE as error:
+        raise FormatError(_short(error)) from None
 
 
 def _short(error: Exception) -> str:
