@@ -151,15 +151,16 @@ def main() -> None:
     """Run all, or a smoke of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="few rounds: shows that it runs, measures nothing")
-    smoke = parser.parse_args().smoke
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench.jsonl", help="where the JSON lines go")
+    given = parser.parse_args()
+    smoke = given.smoke
     lines = in_process(5 if smoke else 300) + over_grpc(100 if smoke else 3000, 1 if smoke else 5)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     about = {"commit": commit.stdout.strip(), "python": platform.python_version(), "cpu": platform.processor()}
-    out = ROOT / "build" / "bench.jsonl"
-    out.parent.mkdir(exist_ok=True)
-    with out.open("a") as file:
+    given.out.parent.mkdir(exist_ok=True)
+    with given.out.open("a") as file:
         for line in lines:
             file.write(json.dumps({**about, "time": int(time.time()), **line}) + "\n")
     for line in lines:

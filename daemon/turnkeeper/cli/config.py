@@ -5,6 +5,7 @@ import os
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from turnkeeper.cli.options import options, settings
@@ -26,5 +27,5 @@ def command(config: str, *, as_json: bool, **flags: object) -> None:
     table = Table("option", "value", "from", box=None, pad_edge=False)
     for name, setting in found.items():
         value = ", ".join(setting.value) if isinstance(setting.value, tuple) else str(setting.value)
-        table.add_row(name, value or "-", setting.source)
+        table.add_row(name, escape(value or "-"), escape(setting.source))
     Console(highlight=False).print(table)

@@ -4,7 +4,7 @@ import click
 from rich.console import Console
 
 from turnkeeper.cli.remote import address_option, call, channel, json_option
-from turnkeeper.cli.render import as_dict, decision_line
+from turnkeeper.cli.render import as_dict, decision_line, safe
 from turnkeeper.cli.render import as_json as to_json
 from turnkeeper.v1 import turnkeeper_pb2 as pb
 
@@ -30,7 +30,7 @@ def command(request_id: str, tenant: str, address: str, *, as_json: bool) -> Non
     counters = summary.get("counters", {})
     console = Console(highlight=False)
     state = f"ended, {summary.get('outcome', 'completed')}" if summary.get("ended") else "live"
-    console.print(f"[bold]{summary['request_id']}[/]  policy {summary['policy']}  {state}", soft_wrap=True)
+    console.print(f"[bold]{safe(summary['request_id'])}[/]  policy {safe(summary['policy'])}  {state}", soft_wrap=True)
     console.print(f"  since {summary['started_at']}, last seen {summary['seen_at']}")
     counted = (
         f"{counters.get('turns', 0)} turns, {counters.get('model_calls', 0)} model calls, "

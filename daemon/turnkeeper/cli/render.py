@@ -5,6 +5,7 @@ from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
+from rich.markup import escape
 
 COLOURS = {"allow": "green", "force_none": "yellow", "reject": "red"}
 
@@ -51,10 +52,9 @@ def decision_line(record: dict[str, Any]) -> str:
     where = f"{record.get('point', ''):<12} {decision.get('decision_id', '').split('.')[0]:>3}"
     text = f"{f'[dim]{clock}[/] ' if clock else ''}[{colour}]{verdict:<10}[/]{shadow} {where}  {used}{limit} {unit}"
     tail = decision.get("message", "")
-    return f"{text}  {caller} {_escaped(record.get('request_id', ''))}" + (
-        f"  [dim]{_escaped(tail)}[/]" if tail else ""
-    )
+    return f"{text}  {safe(caller)} {safe(record.get('request_id', ''))}" + (f"  [dim]{safe(tail)}[/]" if tail else "")
 
 
-def _escaped(text: str) -> str:
-    return text.replace("[", r"\[")
+def safe(text: str) -> str:
+    """Return text of a caller so that it is neither markup nor a command to the terminal."""
+    return escape("".join(each if each.isprintable() else "·" for each in text))

@@ -1,20 +1,19 @@
 """``turnkeeper replay``."""
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 
 import click
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from turnkeeper import policies
-from turnkeeper.policies import PolicyError, UnknownPolicyError
 from turnkeeper.core.events import Caller
+from turnkeeper.policies import PolicyError, UnknownPolicyError
 from turnkeeper.replay import html, report
 from turnkeeper.replay.pipeline import Under, played
 from turnkeeper.replay.source import Advance, Bad
@@ -34,7 +33,7 @@ _ROWS_HTML = 500
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: a line a run, and a last line with the totals.")
 @click.option("--html", "html_file", metavar="FILE", default="", help="Write a report with plots to FILE.")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=1), default=1, help="Use N processes. [1]")
-def command(  # noqa: PLR0913, PLR0917 - one parameter an option
+def command(  # noqa: PLR0913 - one parameter an option
     policy_file: str,
     inputs: tuple[str, ...],
     named: str,
@@ -131,9 +130,28 @@ def _tell_bad(tally: Tally) -> None:
 @contextmanager
 def _progress(inputs: tuple[str, ...]) -> Iterator[Advance]:
     """Show how far it is, on a terminal, if it takes longer than a moment."""
-    if not sys.stderr.isatty():
-        yield lambda _bytes: None
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
         return
-    total = sum(os.path.getsize(file) for file in inputs if os.path.isfile(file))
-    shown = Progress("{task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    ...
+    columns = (TextColumn("replaying"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    shown = Progress(*columns, console=console, transient=True)
+    task = shown.add_task("", total=sum(_size(Path(file)) for file in inputs))
+    begins = monotonic() + _SHOW_PROGRESS_AFTER_S
+
+    def advance(read: int) -> None:
+        shown.advance(task, read)
+        if not shown.live.is_started and monotonic() >= begins:
+            shown.start()
+
+    try:
+        yield advance
+    finally:
+        shown.stop()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # told when it is read

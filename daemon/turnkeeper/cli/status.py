@@ -4,7 +4,7 @@ import click
 from rich.console import Console
 
 from turnkeeper.cli.remote import address_option, call, channel, json_option
-from turnkeeper.cli.render import as_dict
+from turnkeeper.cli.render import as_dict, safe
 from turnkeeper.cli.render import as_json as to_json
 from turnkeeper.v1 import turnkeeper_pb2 as pb
 
@@ -38,7 +38,7 @@ def command(address: str, *, as_json: bool) -> None:
         f"{observer.get('export_failures', 0)} failed exports",
     }
     for name, value in rows.items():
-        console.print(f"[bold]{name:<10}[/] {value}", markup=True)
+        console.print(f"[bold]{name:<10}[/] {safe(str(value))}")
     if status.policy_error:
         console.print(f"[red]last reload refused[/] since {told['policy_error_since']}:")
         console.print(status.policy_error, markup=False)
