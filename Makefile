@@ -61,7 +61,7 @@ proto-baseline: contract ## At a release: what the contract has now may not be b
 	cd protos && $(BUF) build --path turnkeeper/v1 -o baseline.binpb
 
 bench: install ## Measure what a decision costs; figures go to build/bench.jsonl
-	$(BIN)/python tests/bench/run.py
+	$(BIN)/python tests/bench/bench.py
 
 tools: $(OTELCOL) $(GRPCURL) ## Build the Go programs of the tests into .tools/bin
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-RUN = Path(__file__).parent / "run.py"
+RUN = Path(__file__).parent / "bench.py"
 
 
 def test_a_smoke_run_prints_every_figure(tmp_path: Path) -> None:

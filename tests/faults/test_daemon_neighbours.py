@@ -1,5 +1,6 @@
 """Faults of the daemon's neighbours never stop a decision; nothing told is lost uncounted."""
 
+import contextlib
 import os
 import signal
 import threading
@@ -102,7 +103,8 @@ def test_a_stopped_observer_holds_up_nothing(daemon: Daemon) -> None:
         victim = observer_pid(daemon)
         os.kill(victim, signal.SIGSTOP)
         load.goes_on(2000)
-        os.kill(victim, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):  # on a slow machine it was taken for hung, and started again
+            os.kill(victim, signal.SIGCONT)
         load.goes_on()
     assert not load.errors
     until(lambda: total(metrics(daemon.admin), "turnkeeper_decisions_total") == load.decisions, what="every decision")
