@@ -27,7 +27,7 @@ class Target(NamedTuple):
 TARGETS = (
     Target("turnkeeper/v1", "daemon/turnkeeper/v1"),
     Target("turnkeeper/v1", "clients/python/turnkeeper_client/_gen"),
-    Target("turnkeeper/conformance/v1", "tests/conformance"),
+    Target("turnkeeper/conformance/v1", "daemon/turnkeeper/vectors"),
 )
 
 

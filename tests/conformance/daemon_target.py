@@ -7,9 +7,7 @@ import asyncio
 from pathlib import Path
 
 import grpc
-from conformance_pb2 import Step
 from google.protobuf.message import Message
-from suites import Status
 
 from turnkeeper.facts.meters import Meters
 from turnkeeper.facts.records import FactRecord
@@ -21,6 +19,8 @@ from turnkeeper.server.inspection import Inspection
 from turnkeeper.server.telling import Teller
 from turnkeeper.server.watch import Watchers
 from turnkeeper.v1 import turnkeeper_pb2 as pb
+from turnkeeper.vectors import Status
+from turnkeeper.vectors.conformance_pb2 import Step
 
 IDS_MAX = 1000
 KEY = b"conformance-key-of-32-bytes-long"

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import pytest
-from conformance_pb2 import Case
-from core_target import CoreTarget
-from playing import cases, play
-from suites import policies_of
+from cases import cases
+
+from turnkeeper.policies import load, parse
+from turnkeeper.vectors import CoreTarget, play, policies_of
+from turnkeeper.vectors.conformance_pb2 import Case
 
 
-@pytest.mark.parametrize(("path", "case"), list(cases()))
+@pytest.mark.parametrize(("path", "case"), cases())
 def test_core(path: Path, case: Case) -> None:
-    target = CoreTarget(policies_of(path, case))
-    assert play(case, target) == []
+    text = policies_of(path, case)
+    failure = play(case, CoreTarget(parse(text, "policies") if text else load(None)))
+    assert failure is None, f"{case.doc}\n{failure}"

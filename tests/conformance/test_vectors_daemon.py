@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conformance_pb2 import Case
+from cases import cases
 from daemon_target import DaemonTarget
-from playing import cases, play
-from suites import policies_of
+
+from turnkeeper.vectors import play, policies_of
+from turnkeeper.vectors.conformance_pb2 import Case
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +19,11 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
     running.close()
 
 
-@pytest.mark.parametrize(("path", "case"), list(cases()))
+@pytest.mark.parametrize(("path", "case"), cases())
 def test_daemon(path: Path, case: Case, tmp_path: Path, loop: asyncio.AbstractEventLoop) -> None:
     target = DaemonTarget(policies_of(path, case), tmp_path, loop)
     try:
-        assert play(case, target) == []
+        failure = play(case, target)
     finally:
         target.close()
+    assert failure is None, f"{case.doc}\n{failure}"

@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from running import Program
 HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / ".cache" / "differential"
 INSTALL_MAX_S = 600
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class NotRunError(Exception):
@@ -54,8 +56,9 @@ def java(version: str) -> Program:
     pinned = [source / "pom.xml", *sorted(source.rglob("*.java"))]
 
     def install() -> None:
+        quietly = ["--quiet", "--batch-mode", "-Dstyle.color=never"]
         built = [f"-DbuildFolder={folder}", f"-Dgenai.version={version}"]
-        _call(["mvn", "--quiet", "--batch-mode", "--file", str(source / "pom.xml"), *built, "package"], CACHE)
+        _call(["mvn", *quietly, *built, "--file", str(source / "pom.xml"), "process-classes"], CACHE)
 
     _once(folder, pinned, install)
     return Program(["java", "-cp", f"{folder}/classes:{folder}/lib/*", "turnkeeper.Measured"], folder)
@@ -63,6 +66,11 @@ def java(version: str) -> Program:
 
 def _once(folder: Path, pinned: Sequence[Path], install: Callable[[], None]) -> None:
     """Install unless this very list was installed here before."""
+    with _ONE_AT_A_TIME:
+        _install_once(folder, pinned, install)
+
+
+def _install_once(folder: Path, pinned: Sequence[Path], install: Callable[[], None]) -> None:
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in pinned)).hexdigest()
     stamp = folder / ".installed"
     if stamp.exists() and stamp.read_text("utf-8") == digest:
@@ -84,7 +92,7 @@ def _call(command: Sequence[str], folder: Path) -> None:
     try:
         subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True, timeout=INSTALL_MAX_S)
     except subprocess.CalledProcessError as error:
-        message = f"{Path(command[0]).name} failed: {(error.stderr or error.stdout).strip()[-300:]}"
+        message = f"{Path(command[0]).name} failed: {(error.stdout + error.stderr).strip()[:300]}"
         raise NotRunError(message) from error
     except subprocess.TimeoutExpired as error:
         message = f"{Path(command[0]).name} took longer than {INSTALL_MAX_S} s"

@@ -7,8 +7,9 @@ against a scripted model server on this machine. For each case: how many request
 had calls that were run (``turns_run``), how many calls were run, and how it ended:
 
 ``error`` (raised, with its name) · ``returned_calls_not_run`` (the last response has calls, none of it was run) ·
-``returned_calls_run`` (its calls were run, the results never sent) · ``text`` (the model's own) · ``unlimited``
-(stopped here, after ``cut`` requests) · ``other:own text`` (text no model said) · ``other:...``.
+``returned_calls_run`` (its calls were run, the results never sent) · ``text`` (the model's own) · ``other:own text``
+(text no model said) · ``other:nothing returned`` · ``unlimited`` (stopped here after 40 requests, pydantic-ai after
+60; a default may lie higher).
 
 The results are written to measured.json; with ``--check`` nothing is written, and a difference from it fails.
 An SDK whose toolchain is missing is told as *not run*.
@@ -79,7 +80,7 @@ def _ending(told: Row, requests: int, cut: int) -> str:
 
 def order(row: Row) -> tuple[Any, ...]:
     """Sort rows; the default limit comes last."""
-    return tuple(row[key] for key in KEYS[:-1]) + (row["limit"] is None, row["limit"] or 0)
+    return (*(row[key] for key in KEYS[:-1]), row["limit"] is None, row["limit"] or 0)
 
 
 def write(rows: Iterable[Row]) -> None:
@@ -104,13 +105,18 @@ def table(rows: list[Row]) -> Iterator[str]:
         counts = "  ".join(f"{_limit(row)}: {row['requests']},{row['turns_run']}" for row in members)
         endings: dict[str, list[str]] = {}
         for row in members:
-            endings.setdefault(row.get("error", row["ending"]), []).append(_limit(row))
+            endings.setdefault(str(row.get("error", row["ending"])), []).append(_limit(row))
         tail = "; ".join(f"{ending} ({' '.join(limits)})" for ending, limits in endings.items())
         yield f"{' '.join(str(part) for part in group):<58} {counts:<70} {tail}"
 
 
 def _limit(row: Row) -> str:
     return "default" if row["limit"] is None else str(row["limit"])
+
+
+def say(lines: Iterable[str]) -> None:
+    """Tell a person."""
+    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def _attempt(sdk: Sdk) -> tuple[Sdk, list[Row], str]:
@@ -132,17 +138,16 @@ def main() -> int:
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(_attempt, chosen))
     rows = [row for _, measured, _ in results for row in measured]
-    print("\n".join(table(rows)))
-    for sdk, _, reason in results:
-        if reason:
-            print(f"not run: {sdk.name}: {reason}")
+    say(table(rows))
+    say(f"not run: {sdk.name}: {reason}" for sdk, _, reason in results if reason)
     ran = {sdk.name for sdk, _, reason in results if not reason}
     before = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else []
     if not told.check:
-        write([*(row for row in before if row["sdk"] not in ran), *rows])
+        kept = {sdk.name for sdk in SDKS} - ran
+        write([*(row for row in before if row["sdk"] in kept), *rows])
         return 0
     found = differences(before, rows, ran)
-    print("\n".join(found) or f"{len(rows)} cases as in measured.json")
+    say(found or [f"{len(rows)} cases as in measured.json"])
     return 1 if found else 0
 
 

@@ -41,7 +41,8 @@ class Runner:
             stderr=self._complaints,
             text=True,
         )
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._ready = selectors.DefaultSelector()
         self._ready.register(self._stdout, selectors.EVENT_READ)

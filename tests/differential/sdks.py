@@ -29,7 +29,7 @@ def _python(name: str, runner: str) -> Callable[[], Program]:
     return partial(python, name, runner)
 
 
-_MIDDLEWARE = ("model_calls-end", "model_calls-error", "tool_calls-continue", "tool_calls-end", "tool_calls-error")
+_LIMITERS = ("model_calls-end", "model_calls-error", "tool_calls-continue", "tool_calls-end", "tool_calls-error")
 
 SDKS = (
     Sdk("google-genai", _python("google-genai", "run_google_genai.py"), gemini, GENAI_APIS),
@@ -47,15 +47,15 @@ SDKS = (
         "langchain",
         _python("langchain", "run_langchain.py"),
         OpenAIChat,
-        (*_MIDDLEWARE, "recursion_limit", "react_agent"),
-        without_default=_MIDDLEWARE,
+        (*_LIMITERS, "recursion_limit", "react_agent"),
+        without_default=_LIMITERS,
     ),
     Sdk("smolagents", _python("smolagents", "run_smolagents.py"), OpenAIChat, ("max_steps",)),
     Sdk("google-adk", _python("google-adk", "run_google_adk.py"), gemini, ("max_llm_calls",)),
     Sdk("js-genai", partial(node, "run_js_genai.mjs"), gemini, ("models", "chats")),
-    Sdk("js-genai-2", partial(node, "run_js_genai_2.mjs"), gemini, ("models", "chats")),
+    Sdk("js-genai-2.32", partial(node, "run_js_genai_2.mjs"), gemini, ("models", "chats")),
     Sdk("firebase", partial(node, "run_firebase.mjs"), gemini, ("chat",)),
     Sdk("vercel-ai", partial(node, "run_vercel_ai.mjs"), OpenAIChat, ("generateText", "ToolLoopAgent")),
     Sdk("java-genai", partial(java, "2.3.0"), gemini, GENAI_APIS),
-    Sdk("java-genai-1.58", partial(java, "1.58.0"), gemini, GENAI_APIS),
+    Sdk("java-genai-1.70", partial(java, "1.70.0"), gemini, GENAI_APIS),
 )

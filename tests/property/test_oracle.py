@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from hypothesis import given
+from hypothesis import given, settings
 from oracle import Oracle, facts_of
 from strategies import POLICIES, TIMES, loops
 
@@ -12,6 +12,7 @@ from turnkeeper.core.policy import Policy
 from turnkeeper.core.state import State
 
 
+@settings(max_examples=3 * settings().max_examples)
 @given(policy=POLICIES, told=loops(), time_of=TIMES)
 def test_core_answers_as_the_oracle(policy: Policy, told: list[Event], time_of: Callable[[int], int]) -> None:
     oracle = Oracle(policy)

@@ -24,12 +24,11 @@ from turnkeeper.core.model import (
     Enforcement,
     Mode,
     Point,
-    Reason,
     Refusal,
     Verdict,
 )
 from turnkeeper.core.policy import Policy
-from turnkeeper.core.rules import AFTER, limits
+from turnkeeper.core.rules import AFTER, finish, limits
 from turnkeeper.core.rules.moment import After, Findings
 from turnkeeper.core.state import ChunkAnswer, Finding, ModelCall, State
 
@@ -178,5 +177,6 @@ def _note_final(state: State, event: AfterModel, record: ModelCall, told: Decisi
 
 def _superseded(state: State, event: AfterModel, number: int, policy: Policy) -> Step:
     record = ModelCall(number, event.attempt)
-    answer = _answer(state, event, policy, SUPERSEDED, decision_id(record, Point.AFTER_MODEL, event.chunk))
-    return Step(state, answer, (f.CallsRejected(max(1, len(event.calls)), Reason.SUPERSEDED),))
+    verdict = worst((SUPERSEDED, *finish.judge(event, policy)))
+    answer = _answer(state, event, policy, verdict, decision_id(record, Point.AFTER_MODEL, event.chunk))
+    return Step(state, answer, (f.CallsRejected(max(1, len(event.calls)), verdict.reason),))

@@ -25,7 +25,9 @@ def starts_over(state: State | None, event: Event) -> bool:
     """Whether this event begins a request id at zero, and so chooses its policy anew."""
     if state is None:
         return True
-    return state.ended is not None and isinstance(event, BeforeModel) and event.model_call <= 1
+    if state.ended is None or not isinstance(event, BeforeModel):
+        return False
+    return event.model_call <= 1 or not state.first  # nothing is kept of an id of which only the end was told
 
 
 def step(state: State | None, event: Event, policy: Policy, now_ns: int) -> Step:

@@ -1,6 +1,6 @@
 """Policy files: YAML to ``core.policy`` with the place of every problem, and their reload."""
 
-from turnkeeper.policies.loader import PolicyError, load, parse, read
+from turnkeeper.policies.loader import PolicyError, load, parse, read, shipped
 from turnkeeper.policies.policy_file import PolicyFile
 from turnkeeper.policies.policy_set import PolicySet, Rule, UnknownPolicyError
 from turnkeeper.policies.shape import schema
@@ -17,4 +17,5 @@ __all__ = [
     "parse",
     "read",
     "schema",
+    "shipped",
 ]

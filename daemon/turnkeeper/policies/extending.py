@@ -1,8 +1,9 @@
 """``extends``: a policy with all that it inherits.
 
-Law: a policy is its own keys over those of the policy it extends. Maps are joined key by key. Limits are joined entry by
-entry, by unit and tool: an entry lies over the inherited one, another is added. Everything else is replaced whole: what a
-limit does at one point, a list, a text. Notes (``source``, ``ends``) are about the policy that has them, never inherited.
+Law: a policy is its own keys over those of the policy it extends. Maps are joined key by key. Limits are joined entry
+by entry, by unit and tool: an entry lies over the inherited one, another is added. Everything else is replaced whole:
+what a limit does at one point, a list, a text. Notes (``source``, ``ends``) are about the policy that has them, and are
+never inherited.
 """
 
 from collections.abc import Mapping

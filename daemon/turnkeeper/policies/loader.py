@@ -43,6 +43,11 @@ def load(path: Path | None) -> PolicySet:
     return parse(data, str(path))
 
 
+def shipped() -> dict[str, str]:
+    """Return the YAML of every shipped policy, as it is written, by name."""
+    return {path.stem: path.read_text("utf-8") for path in sorted(_PACKAGE.rglob("*.yaml"))}
+
+
 def read(path: Path) -> bytes:
     """Return the content of a regular file, of a too large one a little more than is allowed. Raises ``OSError``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait for its other end
@@ -66,9 +71,7 @@ def parse(text: str | bytes, file: str) -> PolicySet:
     return PolicySet(MappingProxyType({**_built_in_policies(), **own}), rules, file, named)
 
 
-def _checked(
-    text: str | bytes, file: str, built_in: Mapping[str, Raw]
-) -> tuple[dict[str, Raw], tuple[Rule, ...]]:
+def _checked(text: str | bytes, file: str, built_in: Mapping[str, Raw]) -> tuple[dict[str, Raw], tuple[Rule, ...]]:
     """Return the maps of a file's policies, and its rules."""
     problems: set[Problem] = set()
     try:

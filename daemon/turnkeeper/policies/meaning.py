@@ -4,13 +4,14 @@ Law: a name is looked up in the file first, then among the shipped policies. Wha
 it: a policy is not blamed for what it inherits.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from turnkeeper.core import bounds
 from turnkeeper.core.policy import NS
 from turnkeeper.policies.building import PERIOD_MAX, duration_ns, micro
-from turnkeeper.policies.extending import EXTENDS_MAX, Raw, chain, counted, extended, is_endless
+from turnkeeper.policies.extending import EXTENDS_MAX, Raw, chain, counted, extended
 from turnkeeper.policies.policy_set import DEFAULT
 from turnkeeper.policies.shape import described, meant, name_of, word, words
 from turnkeeper.policies.yaml_nodes import Node, Path, Problem, find, quoted, shown
@@ -69,7 +70,9 @@ def _beyond(root: Node, path: Path, own: Raw, whole: Raw | None, file: str) -> I
     if isinstance(ttl, str) and duration_ns(ttl) > IDLE_TTL_MAX_NS:
         yield _problem(root, (*path, "idle_ttl"), "allowed: at most 24h", file)
     cost = _maps(own).get("budgets", {}).get("cost_usd")
-    if isinstance(cost, float) and not (micro(cost).is_finite() and micro(cost) == micro(cost).to_integral_value()):
+    if isinstance(cost, float) and math.isnan(cost):
+        yield _problem(root, (*path, "budgets", "cost_usd"), f"allowed: {described('cost')}", file)
+    elif isinstance(cost, float) and math.isfinite(cost) and micro(cost) % 1:
         yield _problem(root, (*path, "budgets", "cost_usd"), "allowed: at most six decimals", file)
 
 
@@ -78,11 +81,11 @@ def _rule(root: Node, path: Path, own: Raw, whole: Raw | None, file: str) -> Ite
     held = own if whole is None else whole
     at, warn = held.get("at"), held.get("warn")
     if whole is not None and "at" not in whole:
-        missing = f"{name_of((*path, 'at'))}: missing, allowed: {described('turns' if path[-1] == 'error_streak' else 'laps')}"
-        yield Problem(file, *find(root, path).mark, missing)
+        allowed = described("turns" if path[-1] == "error_streak" else "laps")
+        yield Problem(file, *find(root, path).mark, f"{name_of((*path, 'at'))}: missing, allowed: {allowed}")
     if _number(at) and _number(warn) and warn > at:
-        key, text = ("warn", f"at most at, which is {at}") if "warn" in own else ("at", f"at least warn, which is {warn}")
-        yield _problem(root, (*path, key), f"allowed: {text}", file)
+        key, allowed = ("warn", f"most at, which is {at}") if "warn" in own else ("at", f"least warn, which is {warn}")
+        yield _problem(root, (*path, key), f"allowed: at {allowed}", file)
     period = held.get("max_period", PERIOD_MAX)
     if path[-1] == "cycle" and _number(at) and _number(period) and 0 < at * period > bounds.TURNS_KEPT >= at:
         text = f"allowed: at times max_period at most {bounds.TURNS_KEPT}, it is {at * period}"
@@ -106,7 +109,8 @@ def _limits(root: Node, path: Path, own: list[object], whole: list[Raw] | None, 
         if key in entries:
             yield from _limit(root, (*path, index), entries[key], file)
     if whole is not None and len(own) <= LIMITS_MAX < len(whole):
-        yield _problem(root, path, f"allowed: at most {LIMITS_MAX} with those that are inherited, it is {len(whole)}", file)
+        text = f"allowed: at most {LIMITS_MAX} with those that are inherited, it is {len(whole)}"
+        yield _problem(root, path, text, file)
 
 
 def _limit(root: Node, path: Path, whole: Raw, file: str) -> Iterator[Problem]:
@@ -117,8 +121,8 @@ def _limit(root: Node, path: Path, whole: Raw, file: str) -> Iterator[Problem]:
         yield _problem(root, path, "allowed: a limit that acts: before, after or zero (or n: off)", file)
 
 
-def _number(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _problem(root: Node, path: Path, text: str, file: str) -> Problem:

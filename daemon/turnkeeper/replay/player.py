@@ -15,7 +15,7 @@ from turnkeeper.core.engine import step
 from turnkeeper.core.events import AfterModel, BeforeModel, Call, Caller, Result
 from turnkeeper.core.model import AfterAnswer, BeforeAnswer, Point, Verdict
 from turnkeeper.core.policy import Policy
-from turnkeeper.core.state import State
+from turnkeeper.core.state import State  # noqa: TC001 - an annotation of an attribute, as cheap as the others
 from turnkeeper.policies import PolicySet
 from turnkeeper.replay.runs import Prompt, Response, Run
 from turnkeeper.wire.fingerprint import KEY_BYTES, fingerprint
@@ -69,9 +69,14 @@ class Played(msgspec.Struct, frozen=True):
 def play(run: Run, sets: tuple[PolicySet, ...], named: str = "") -> Played:
     """Play a run under each set of policies; ``named`` is the policy to take instead of the one that matches."""
     caller = Caller(agent=run.agent, model=run.model)
-    verdicts = tuple(_Player(run, policies.choose(named, caller)).play() for policies in sets)
+    verdicts = tuple(judge(run, policies.choose(named, caller)) for policies in sets)
     lengths = tuple(sum(1 for response in prompt if response.calls) for prompt in run.prompts)
     return Played(run.id, run.where, run.agent, run.model, run.success, lengths, _size(run.prompts), verdicts)
+
+
+def judge(run: Run, policy: Policy) -> Verdicts:
+    """Play a run under one policy."""
+    return _Player(run, policy).play()
 
 
 def _size(prompts: tuple[Prompt, ...]) -> Size:
@@ -103,7 +108,8 @@ class _Player:
         return Verdicts(self._policy.name, stop, self._warnings, self._forced_answers)
 
     def _prompt(self, at: int, prompt: Prompt) -> Stop | None:
-        self._state, results = None, ()
+        self._state = None
+        results: tuple[Result, ...] = ()
         turn = 0
         for index, response in enumerate(prompt):
             turn += bool(response.calls)
@@ -118,9 +124,9 @@ class _Player:
                 return self._stop(after, (at, index, max(turn, 1)))
             results = tuple(
                 [
-                    Result(calls[one.index].id, calls[one.index].name, one.digest, one.is_error)
+                    Result(calls[one.call].id, calls[one.call].name, one.digest, one.is_error)
                     for one in response.results
-                    if 0 <= one.index < len(calls)
+                    if 0 <= one.call < len(calls)
                 ]
             )
         return None

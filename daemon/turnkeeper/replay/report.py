@@ -1,5 +1,6 @@
 """What a replay found, for a terminal."""
 
+from collections import Counter
 from collections.abc import Callable
 
 from rich.console import Console
@@ -9,12 +10,12 @@ from turnkeeper.replay.player import Played, Stop
 from turnkeeper.replay.tally import Judged, Tally
 
 
-def show(console: Console, tally: Tally) -> None:
-    """Print the stopped runs that were kept, and the totals."""
-    if tally.stopped:
-        console.print(_runs(tally))
+def show(console: Console, tally: Tally, rows_max: int) -> None:
+    """Print some of the stopped runs, and the totals."""
+    for played in tally.stopped[:rows_max]:
+        console.print(_run(tally, played), markup=False, soft_wrap=True)
     console.print(_totals(tally))
-    console.print(overview(tally), highlight=False, markup=False)
+    console.print(overview(tally), soft_wrap=True)
 
 
 def overview(tally: Tally) -> str:
@@ -45,10 +46,18 @@ def rows(tally: Tally) -> list[tuple[str, list[str]]]:
         row("function calls saved", lambda one: share(one.saved.function_calls, size.function_calls)),
         row("tokens saved", lambda one: share(one.saved.tokens, size.tokens)),
     ]
-    for title, name in (("stopped by", "reasons"), ("stopped with", "verdicts")):
-        keys = sorted({key for judged in tally.judged for key in getattr(judged, name)})
-        table += [row(f"{title} {key}", lambda one, n=name, k=key: f"{getattr(one, n)[k]:,}") for key in keys]
+    for title, told in (("stopped by", _reasons), ("stopped with", _verdicts)):
+        keys = sorted({key for judged in tally.judged for key in told(judged)})
+        table += [(f"{title} {key}", [f"{told(judged)[key]:,}" for judged in tally.judged]) for key in keys]
     return table
+
+
+def _reasons(judged: Judged) -> Counter[str]:
+    return judged.reasons
+
+
+def _verdicts(judged: Judged) -> Counter[str]:
+    return judged.verdicts
 
 
 def share(part: int, whole: int) -> str:
@@ -80,14 +89,15 @@ def _totals(tally: Tally) -> Table:
     return table
 
 
-def _runs(tally: Tally) -> Table:
-    several = len(tally.judged) > 1
-    table = Table("run", "where", "verdict", "why", "turns saved", "run", box=None, pad_edge=False)
-    for played in tally.stopped:
-        for judged, verdicts in zip(tally.judged, played.verdicts, strict=True):
-            stop = verdicts.stop
-            title = f"{name(played)} ({judged.file})" if several else name(played)
-            if stop is not None:
-                told = (place(stop), stop.verdict, stop.reason, str(stop.saved.turns), succeeded(played))
-                table.add_row(title, *told)
-    return table
+def _run(tally: Tally, played: Played) -> str:
+    told = []
+    for judged, verdicts in zip(tally.judged, played.verdicts, strict=True):
+        stop = verdicts.stop
+        under = f" under {judged.file}" if len(tally.judged) > 1 else ""
+        if stop is not None:
+            saves = f"saves {stop.saved.turns} turns, {stop.saved.tokens} tokens"
+            told.append(f"  {place(stop)}: {stop.verdict}, {stop.reason}: {stop.message}; {saves}{under}")
+        elif under:
+            told.append(f"  not stopped{under}")
+    how = f", {succeeded(played)}" if played.success is not None else ""
+    return "\n".join([f"{name(played)}{how}", *told])

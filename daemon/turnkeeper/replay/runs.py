@@ -23,9 +23,9 @@ class FunctionCall(NamedTuple):
 
 
 class FunctionResult(NamedTuple):
-    """What the call at ``index`` of a response was answered."""
+    """What the call at place ``call`` of a response was answered."""
 
-    index: int
+    call: int
     digest: bytes
     is_error: bool = False
 
@@ -100,14 +100,14 @@ class Builder:
             return
         at, index = place
         answered = self._open[at]
-        others = tuple(one for one in answered.results if one.index != index)
+        others = tuple(one for one in answered.results if one.call != index)
         self._open[at] = answered._replace(results=(*others, FunctionResult(index, found, is_error)))
 
     def _unanswered(self, name: str) -> tuple[int, int] | None:
         if not self._open:
             return None
         newest = self._open[-1]
-        known = {one.index for one in newest.results}
+        known = {one.call for one in newest.results}
         free = [index for index, call in enumerate(newest.calls) if index not in known and name in ("", call.name)]
         return (len(self._open) - 1, free[0]) if free else None
 

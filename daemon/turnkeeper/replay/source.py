@@ -70,7 +70,7 @@ def _documents(path: Path, advance: Advance) -> Iterator[tuple[str, bytes | Bad]
 
         compressed = raw.read(2) == _GZIP
         raw.seek(0)
-        lines = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if compressed else raw  # type: ignore[arg-type]
+        lines = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if compressed else raw
         try:
             for each in _lines(lines, str(path)):
                 tell()

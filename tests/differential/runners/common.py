@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any, Optional, Union
+from typing import Any
 
 os.environ.update(GOOGLE_API_KEY="scripted", OPENAI_API_KEY="scripted", OTEL_SDK_DISABLED="true")
 logging.disable(logging.CRITICAL)
@@ -22,7 +22,7 @@ class Case:
     """One case, and what is seen of it."""
 
     api: str
-    limit: Optional[int]
+    limit: int | None
     stream: bool
     parallel: int
     base_url: str
@@ -58,7 +58,7 @@ class Returned:
     calls: Iterable[Any] = ()
 
 
-Outcome = Union[Returned, Awaitable[Returned]]
+Outcome = Returned | Awaitable[Returned]
 
 
 def serve(package: str, run: Callable[[Case], Outcome]) -> None:

@@ -16,9 +16,7 @@ async def run(case: Case) -> Returned:
     config = RunConfig(streaming_mode=mode, **case.limit_as("max_llm_calls"))
     message = types.Content(role="user", parts=[types.Part(text="Look.")])
     returned = Returned(calls=[])
-    async for event in runner.run_async(
-        user_id="user", session_id=session.id, new_message=message, run_config=config
-    ):
+    async for event in runner.run_async(user_id="user", session_id=session.id, new_message=message, run_config=config):
         parts = (event.content and event.content.parts) or ()
         returned.text = "".join(part.text or "" for part in parts)
         returned.calls += [part.function_call.args["n"] for part in parts if part.function_call]

@@ -1,13 +1,14 @@
 """google-genai: models and chats, sync and async."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Awaitable, Iterator
+from typing import Any
 
-from common import Case, Returned, serve
+from common import Case, Outcome, Returned, serve
 from google import genai
 from google.genai import types
 
 
-def run(case: Case):
+def run(case: Case) -> Outcome:
     client = genai.Client(api_key="scripted", http_options={"base_url": case.base_url})
     calling = types.AutomaticFunctionCallingConfig(**case.limit_as("maximum_remote_calls"))
     config = types.GenerateContentConfig(tools=[case.look], automatic_function_calling=calling)
@@ -34,11 +35,9 @@ def read(responses: Iterator[types.GenerateContentResponse]) -> Returned:
     return returned
 
 
-async def read_async(answer, *, stream: bool) -> Returned:
-    answer = await answer
-    if not stream:
-        return read(iter([answer]))
-    return read(iter([response async for response in answer]))
+async def read_async(answer: Awaitable[Any], *, stream: bool) -> Returned:
+    answered = await answer
+    return read(iter([response async for response in answered] if stream else [answered]))
 
 
 serve("google-genai", run)

@@ -2,6 +2,7 @@
 
 from common import Case, Returned, serve
 from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.usage import UsageLimits
@@ -19,7 +20,7 @@ async def run(case: Case) -> Returned:
         return Returned(str(text), calls_of(streamed.all_messages()))
 
 
-def calls_of(messages) -> list[str]:
+def calls_of(messages: list[ModelMessage]) -> list[str]:
     responses = [message for message in messages if message.kind == "response"]
     return [call.args_as_dict()["n"] for call in responses[-1].tool_calls] if responses else []
 

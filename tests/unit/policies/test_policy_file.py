@@ -142,4 +142,5 @@ def test_without_a_file_the_built_in_policies_stay() -> None:
     file = PolicyFile(None)
     assert not file.changed()
     assert file.reload(3)
-    assert (set(file.current.policies), file.error, file.loaded_at_ns) == ({"default"}, "", 3)
+    assert (file.current.own, file.current.source) == (("default",), "built-in")
+    assert (file.error, file.loaded_at_ns) == ("", 3)

@@ -12,7 +12,21 @@ from turnkeeper.core.events import Caller
 from turnkeeper.policies import PolicyError
 
 LIMIT_KEYS = ("unit", "n", "tool", "before", "after", "disposition", "zero", "x")
-POLICY_KEYS = ("extends", "enforcement", "limits", "guards", "deny", "idle_ttl", "budgets")
+POLICY_KEYS = (
+    "extends",
+    "enforcement",
+    "limits",
+    "guards",
+    "deny",
+    "idle_ttl",
+    "budgets",
+    "repetition",
+    "cycle",
+    "error_streak",
+    "tools",
+    "source",
+)
+RULE_KEYS = ("at", "warn", "max_period", "tokens", "cost_usd", "elapsed", "errors", "same_result", "ignore_args")
 WORDS = (
     "policies",
     "match",
@@ -73,7 +87,10 @@ limit = st.fixed_dictionaries(
     },
 )
 near_limit = limit | st.dictionaries(st.sampled_from(LIMIT_KEYS), anything, max_size=4)
-near_policy = st.dictionaries(st.sampled_from(POLICY_KEYS), anything | st.lists(near_limit, max_size=3), max_size=4)
+near_rule = st.dictionaries(st.sampled_from(RULE_KEYS), st.integers(-1, 40) | leaf, max_size=3)
+near_policy = st.dictionaries(
+    st.sampled_from(POLICY_KEYS), anything | near_rule | st.lists(near_limit, max_size=3), max_size=4
+)
 rule = st.fixed_dictionaries({"when": st.dictionaries(st.sampled_from(["agent", "model"]), leaf), "policy": leaf})
 document = st.fixed_dictionaries(
     {},

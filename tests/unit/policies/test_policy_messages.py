@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 
 from turnkeeper import policies
-from turnkeeper.policies import PolicyError, Problem, meaning
+from turnkeeper.policies import PolicyError, Problem, loader
+from turnkeeper.policies.extending import Raw
 
 DATA = Path(__file__).parents[2] / "data" / "policies"
 BAD = sorted((DATA / "bad").glob("*.yaml"))
@@ -28,7 +29,8 @@ def test_golden(path: Path) -> None:
 EMPTY = "an empty file, allowed: policies, match (without --policies the built-in policy holds)"
 POLICIES = 'a map of names to policies; "default" is built in, and can be given here'
 RULES = 'a list of rules; the first that fits chooses the policy, where the event names none and before "default"'
-KEYS = "extends, enforcement, limits, guards, deny, idle_ttl"
+KEYS = "extends, enforcement, limits, guards, deny, budgets, repetition, cycle, error_streak, tools, source, ends, idle_ttl"
+SHIPPED = sorted(set(policies.load(None).policies) - {"default"})
 NAME = "a name of 1 to 64 characters, with no space at its ends and no control characters"
 DURATION = "a duration over zero, such as 500ms, 30s, 15m or 1h30m"
 COUNT = "a whole number from 0 (none) to 4294967295, or off (no limit)"
@@ -63,7 +65,7 @@ TTL = "policies: {a: {idle_ttl: %s}}"
         ("policies: {%s: {}}" % ("x" * 65), f"1:12: policies: key '{'x' * 59}…', allowed: {NAME}"),
         (
             "policies: {a: {extends: defaults}}",
-            "1:25: policies.a.extends: 'defaults', allowed: a, default; did you mean default?",
+            f"1:25: policies.a.extends: 'defaults', allowed: a, default, {', '.join(SHIPPED)}; did you mean default?",
         ),
         (
             "policies: {a: {Extends: default}}",
@@ -76,10 +78,40 @@ def test_one_problem(text: str, line: str) -> None:
     assert problems_of(text) == [f"p.yaml:{line}"]
 
 
+RULE = "policies: {a: {%s}}"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("error_streak: {at: 0}", "policies.a.error_streak.at: 0, allowed: a whole number of turns from 1 to 36"),
+        ("repetition: {at: 1}", "policies.a.repetition.at: 1, allowed: a whole number of laps from 2 to 36"),
+        ("repetition: {at: 3.0, warn: 4}", "policies.a.repetition.warn: 4, allowed: at most at, which is 3.0"),
+        ("cycle: {at: 37}", "policies.a.cycle.at: 37, allowed: a whole number of laps from 2 to 36"),
+        ("cycle: {at: 7}", "policies.a.cycle.at: 7, allowed: at times max_period at most 36, it is 42"),
+        (
+            "cycle: {max_period: 1, at: 2}",
+            "policies.a.cycle.max_period: 1, allowed: a whole number of turns from 2 to 6; at times max_period is at most 36",
+        ),
+        (
+            "extends: strict, repetition: {warn: 3}",
+            "policies.a.repetition.warn: 3, allowed: at most at, which is 2",
+        ),
+        (
+            "extends: strict, limits: {unit: turns}",
+            "policies.a.limits: {unit}, allowed: a list of at most 64 limits, one for each unit and tool",
+        ),
+    ],
+)
+def test_one_problem_of_a_rule(body: str, text: str) -> None:
+    (told,) = problems_of(RULE % body)
+    assert told.split(": ", 1)[1] == text
+
+
 def test_names_there_are_many_of_are_not_all_told() -> None:
     text = "policies:\n" + "".join(f"  p{number:02}: {{}}\n" for number in range(30)) + "  z: {extends: base}\n"
-    first = ", ".join(["default", *(f"p{number:02}" for number in range(19))])
-    assert problems_of(text) == [f"p.yaml:32:16: policies.z.extends: 'base', allowed: {first} and 12 more"]
+    first = ", ".join(["default", *(f"p{number:02}" for number in range(30)), "z", *SHIPPED[:8]])
+    assert problems_of(text) == [f"p.yaml:32:16: policies.z.extends: 'base', allowed: {first} and 15 more"]
 
 
 def test_an_alias_is_told_where_its_value_stands() -> None:
@@ -91,13 +123,13 @@ def test_an_alias_is_told_where_its_value_stands() -> None:
 
 
 def test_what_the_core_refuses_is_a_problem_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(name: str, raw: meaning.Raw) -> None:
+    def refuse(name: str, raw: Raw) -> None:
         del raw
         msg = f"{name}: refused"
         raise ValueError(msg)
 
     policies.load(None)
-    monkeypatch.setattr(meaning, "build", refuse)
+    monkeypatch.setattr(loader, "build", refuse)
     assert problems_of("policies: {a: {}}") == ["p.yaml:1:1: a: refused"]
 
 
@@ -124,7 +156,7 @@ def described(node: object, path: str = "") -> list[str]:
     missing = []
     if isinstance(node, dict):
         for name, each in node.get("properties", {}).items() if isinstance(node.get("properties"), dict) else ():
-            if isinstance(each, dict) and not {"description", "$ref", "type"} & each.keys():
+            if isinstance(each, dict) and not {"description", "$ref"} & each.keys():
                 missing.append(f"{path}.{name}")
         for key, each in node.items():
             missing += described(each, f"{path}.{key}")

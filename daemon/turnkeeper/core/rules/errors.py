@@ -16,15 +16,17 @@ def before(moment: Before) -> Findings:
     streak = moment.policy.error_streak
     if streak is None or moment.record.side:
         return ()
-    turns = [turn for turn in moment.state.history if not turn.blocked]
     count, start = 0, 0
-    for index in range(len(turns) - 1, -1, -1):
-        turn = turns[index]
+    newer: frozenset[bytes] = frozenset()
+    for turn in reversed(moment.state.history):
+        if turn.blocked:
+            continue
         if not _fails(turn, all_of=streak.all_results, exempt=moment.policy.may_fail):
             break
-        if streak.same_error and count and _errors(turn) != _errors(turns[index + 1]):
+        errors = _errors(turn)
+        if streak.same_error and count and errors != newer:
             break
-        count, start = count + 1, turn.number
+        count, start, newer = count + 1, turn.number, errors
     if count >= streak.at:
         return (_finding(streak.then, count, start, moment),)
     if streak.warn is None or count < streak.warn:

@@ -3,7 +3,9 @@
 A provider reports them with or without the call, with or without content; each is as bad as the call itself.
 """
 
+from turnkeeper.core.events import AfterModel
 from turnkeeper.core.model import FinishReason, Reason, Verdict
+from turnkeeper.core.policy import Policy
 from turnkeeper.core.rules.moment import After, Findings
 from turnkeeper.core.state import Finding
 
@@ -23,9 +25,14 @@ _TEXT = {
 
 def after(moment: After) -> Findings:
     """Reject, or report, a bad finish."""
-    found = _TEXT.get(moment.event.finish_reason)
+    return judge(moment.event, moment.policy)
+
+
+def judge(event: AfterModel, policy: Policy) -> Findings:
+    """Judge the finish reason, which needs no state."""
+    found = _TEXT.get(event.finish_reason)
     if found is None:
         return ()
     reason, message, hint = found
-    verdict = Verdict.REJECT if moment.policy.guards.bad_finish else Verdict.ALLOW
+    verdict = Verdict.REJECT if policy.guards.bad_finish else Verdict.ALLOW
     return (Finding(verdict, reason, message, hint),)

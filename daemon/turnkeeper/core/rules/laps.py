@@ -9,7 +9,7 @@ was answered is our own text, not progress.
 A pattern that was warned of, left and came back is acted on as soon as it would be warned of again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from turnkeeper.core import bounds
@@ -46,19 +46,24 @@ def _found(state: State, policy: Policy, turns: Sequence[Turn], *, pending: bool
     findings = []
     longest = policy.cycle.max_period if policy.cycle is not None else 1
     matches: dict[int, int] = {}
-    for period in range(1, longest + 1):
+    newest = turns[-1].prints
+    for period in range(1, min(longest, len(turns) - 1) + 1):
         detector = policy.repetition if period == 1 else policy.cycle
-        if detector is None:
+        compared = detector or policy.cycle  # one turn over and over is no cycle, whether repetition is judged or not
+        if compared is None or turns[-1 - period].prints != newest:
             continue
-        matches[period] = _matches(turns, period, detector, pending=pending)
-        if matches[period] < period or any(
-            period % shorter == 0 and matches.get(shorter, 0) >= period - shorter for shorter in range(1, period)
-        ):
+        matches[period] = _matches(turns, period, compared, pending=pending)
+        if detector is None or matches[period] < period or _is_shorter(matches, period):
             continue
         finding = _judge(state, policy, detector, turns, period, matches[period], pending=pending)
         if finding is not None:
             findings.append(finding)
     return findings
+
+
+def _is_shorter(matches: Mapping[int, int], period: int) -> bool:
+    """Whether a lap is itself made of laps of a shorter pattern."""
+    return any(period % shorter == 0 and matches.get(shorter, 0) >= period - shorter for shorter in range(1, period))
 
 
 def _matches(turns: Sequence[Turn], period: int, detector: Detector, *, pending: bool) -> int:

@@ -36,8 +36,6 @@ class _Content(msgspec.Struct):
     role: str | None = None
 
 
-
-
 class _Conversation(msgspec.Struct):
     contents: list[_Content]
     id: str | int | None = None

@@ -1,9 +1,9 @@
 """OTLP JSON traces with GenAI spans, as a Collector's file exporter writes them: one batch a line.
 
-A span of a model call (operation ``chat``, ``generate_content`` or ``text_completion``) is a response. Its calls are in
-``gen_ai.output.messages``; where content was not recorded, they are the ``execute_tool`` spans up to the next model
-call. Results are in ``execute_tool`` spans, or in the next ``gen_ai.input.messages``. The loop that a span is part of is
-that of the nearest span of an agent above it, so that a sub-agent is a run of its own.
+A span of a model call (operation ``chat``, ``generate_content`` or ``text_completion``) is a response. Its calls are
+in ``gen_ai.output.messages``; where content was not recorded, they are the ``execute_tool`` spans up to the next model
+call. Results are in ``execute_tool`` spans, or in the next ``gen_ai.input.messages``. The loop that a span is part of
+is that of the nearest span of an agent above it, so that a sub-agent is a run of its own.
 
 The spans of a trace come in any order and over many lines. A trace is told at the end of the input, or when more than
 ``SPANS_MAX`` spans are kept; the one longest without a new span is told first.
@@ -260,9 +260,7 @@ def _prompt(spans: list[_Kept]) -> tuple[Response, ...]:
     )
 
 
-def _response(
-    span: _Kept, calls: list[tuple[str, FunctionCall]], results: dict[str, tuple[bytes, bool]]
-) -> Response:
+def _response(span: _Kept, calls: list[tuple[str, FunctionCall]], results: dict[str, tuple[bytes, bool]]) -> Response:
     answered = tuple(
         FunctionResult(index, *results[call_id]) for index, (call_id, _) in enumerate(calls) if call_id in results
     )

@@ -1,21 +1,21 @@
-"""The core under test: wire decode, ``step`` in this process, wire encode, at an explicit time.
+"""The core as a target: wire decode, ``step`` in this process, wire encode, at an explicit time.
 
 It is the smallest shell there can be around ``step``: a table of states, and the choice of a policy.
 """
 
 from collections.abc import Callable
 
-from conformance_pb2 import Step
 from google.protobuf.message import Message
-from suites import Status
 
 from turnkeeper.core.engine import starts_over, step
 from turnkeeper.core.events import EndRequest, Event
 from turnkeeper.core.model import AfterAnswer, Answer, BeforeAnswer, EndAnswer, Refusal
 from turnkeeper.core.policy import Policy
 from turnkeeper.core.state import State
-from turnkeeper.policies import UnknownPolicyError, load, parse
+from turnkeeper.policies import PolicySet, UnknownPolicyError
 from turnkeeper.v1 import turnkeeper_pb2 as pb
+from turnkeeper.vectors.comparing import Status
+from turnkeeper.vectors.conformance_pb2 import Step
 from turnkeeper.wire import decode, encode
 from turnkeeper.wire.errors import InvalidArgumentError
 
@@ -27,15 +27,15 @@ _DECODE: dict[str, Callable[[bytes], Event]] = {
 
 
 class CoreTarget:
-    """States by (tenant, request id), under one policy file."""
+    """States by (tenant, request id), under one set of policies."""
 
-    def __init__(self, policies: str) -> None:
-        self._policies = parse(policies, "policies_yaml") if policies else load(None)
+    def __init__(self, policies: PolicySet) -> None:
+        self._policies = policies
         self._states: dict[tuple[str, str], State | None] = {}
 
     def send(self, sent: Step, now_ns: int) -> Message | Status | None:
         """Play one step."""
-        kind = sent.WhichOneof("send")
+        kind = sent.WhichOneof("send") or "lose_state"
         if kind == "lose_state":
             self._states.clear()
             return None
