@@ -131,7 +131,7 @@ def test_any_text(text: str | bytes) -> None:
 
 
 @given(document | anything)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_any_document(content: Any) -> None:
     holds(json.dumps(content))
 
