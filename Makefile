@@ -19,8 +19,8 @@ help: ## List the targets
 
 install: $(INSTALLED) ## Make .venv with the daemon, the Python client and the tools; PYTHON chooses the interpreter
 
-run: install ## Start the daemon, watch the demo, go on serving until Ctrl-C
-	@exec $(BIN)/turnkeeper serve --demo
+run: install ## Start the daemon, watch the demo, go on serving until Ctrl-C; ARGS="--listen 127.0.0.1:7400" adds flags
+	@exec $(BIN)/turnkeeper serve --demo $(ARGS)
 
 # What runs in one process is shared among cores; what starts processes and kills them has the machine for itself.
 test: install ## Run the tests, without those marked go_tools or slow

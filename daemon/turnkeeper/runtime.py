@@ -43,7 +43,19 @@ from turnkeeper.wire.fingerprint import KEY_BYTES
 
 log = logging.getLogger(__name__)
 
+SWITCH_S = 0.001  # a thread that reads policies lets decisions go after this long
 TICK_S = 1.0  # how often the policy file is looked at and idle ids are looked for
+
+
+def steady_clock() -> Callable[[], int]:
+    """Return a clock of nanoseconds since the epoch that no step of the wall clock moves.
+
+    A step forward would forget live loops, one back would keep idle ones; what the clock is off by at the start
+    it stays off by. Time asleep counts.
+    """
+    boot = time.CLOCK_BOOTTIME if hasattr(time, "CLOCK_BOOTTIME") else time.CLOCK_MONOTONIC
+    offset_ns = time.time_ns() - time.clock_gettime_ns(boot)
+    return lambda: offset_ns + time.clock_gettime_ns(boot)
 
 
 class Daemon:
@@ -61,6 +73,7 @@ class Daemon:
         self._locks: list[IO[str]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._started_ns = clock_ns()
+        self._reloading = asyncio.Lock()
         self.listen: list[str] = []
         self.admin = ""
         policies = settings.text("policies")
@@ -94,7 +107,7 @@ class Daemon:
         deadline = time.monotonic() + self._settings.number("drain_s")
         for task in self._tasks:
             task.cancel()
-        self.front.stopping = True
+        self.front.stopping = True  # new calls are refused from here on
         self.feed.status_changed()
         await self.front.stop(max(0.0, (deadline - time.monotonic()) / 2))
         await self.feed.stop(max(0.2, deadline - time.monotonic()))
@@ -102,16 +115,28 @@ class Daemon:
         for lock in self._locks:
             lock.close()
 
-    def reload(self) -> None:
-        """Read the policy file again; keep the last good one when it is bad."""
-        if self.policies.reload(self._clock_ns()):
+    async def reload(self) -> None:
+        """Read the policy file again; keep the last good one when it is bad.
+
+        A large file takes seconds to read, so a thread reads it while decisions go on.
+        """
+        async with self._reloading:
+            good = await asyncio.to_thread(self.policies.reload, self._clock_ns())
+        if good:
             log.info("policies loaded", extra={"fields": {"policies": dict(self._versions())}})
             self.meters.add("policy_reloads", ("",))
             self._tell_policies("", "")
         elif self.policies.error:
-            log.error("policies refused, the last good ones stay", extra={"fields": {"problems": self.policies.error}})
+            log.error("policies refused, the last good ones stay")
+            for problem in self.policies.error.splitlines():
+                log.error(problem)
             self.meters.add("policy_reloads", ("invalid_policy",))
             self._tell_policies(self.policies.error, "invalid_policy")
+
+    def reload_soon(self) -> None:
+        """Read the policy file again, whether it seems changed or not."""
+        self._tasks.append(asyncio.ensure_future(self.reload()))
+        self._tasks = [task for task in self._tasks if not task.done()]
 
     def status(self) -> pb.GetStatusResponse:
         """Return what GetStatus answers."""
@@ -122,7 +147,7 @@ class Daemon:
                 for policy in self._own_policies()
             ],
             policy_error=self.policies.error,
-            live_requests=len(self.decider.store),
+            live_requests=self.meters.level("active"),
             store=self.decider.store.url,
             draining=self.front.stopping,
             listen=self.listen,
@@ -186,7 +211,7 @@ class Daemon:
             try:
                 port = self.front.server.add_insecure_port(address.target)
             except RuntimeError:
-                msg = f"{address}: in use by another program"
+                msg = f"{address}: in use by another program; choose another address with --listen"
                 raise AddressInUseError(msg) from None
             finally:
                 os.umask(umask)
@@ -220,7 +245,7 @@ class Daemon:
             await asyncio.sleep(TICK_S)
             try:
                 if self.policies.changed():
-                    self.reload()
+                    await self.reload()
                 while self.decider.expire():  # noqa: ASYNC110 - a slice, then decisions, then the next slice
                     await asyncio.sleep(0)
             except Exception:
@@ -229,13 +254,14 @@ class Daemon:
 
 async def serve(settings: Settings, environ: Mapping[str, str]) -> None:
     """Run a daemon until SIGTERM or SIGINT."""
-    daemon = Daemon(settings, environ)
+    sys.setswitchinterval(SWITCH_S)
+    daemon = Daemon(settings, environ, steady_clock())
     await daemon.start()
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, daemon.reload)
+    loop.add_signal_handler(signal.SIGHUP, daemon.reload_soon)
     sys.stdout.write(daemon.ready_line() + "\n")
     sys.stdout.flush()
     log.info("ready", extra={"fields": {"listen": daemon.listen, "admin": daemon.admin}})

@@ -196,7 +196,7 @@ class Oracle:
         first = min(event.turns_since_prompt + 1, LAST)
         number = event.model_call or max((entry.number for entry in self.log), default=1 if self.ended else first)
         if self.ended or self._too_old(number, event.attempt):
-            return self._say_after(event, SUPERSEDED, number)
+            return self._say_after(event, worst([SUPERSEDED, *self._finish_judged(event)]), number)
         for entry in self._live(number):
             if (
                 isinstance(entry.event, AfterModel)
@@ -213,16 +213,20 @@ class Oracle:
         found = self._calls_judged(event, number, forced)
         if fresh:
             found += self._limits_after(number, {call.name for call in event.calls})
-        if event.finish_reason in (FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL):
-            malformed = event.finish_reason is FinishReason.MALFORMED_FUNCTION_CALL
-            reason = Reason.MALFORMED_CALL if malformed else Reason.UNEXPECTED_TOOL_CALL
-            found.append(self._guarded(reason, rejects=self.policy.guards.bad_finish))
+        found += self._finish_judged(event)
         earlier = [entry for entry in self._live(number)[:-1] if isinstance(entry.event, AfterModel)]
         found += [entry.found for entry in earlier if entry.found.verdict > Verdict.ALLOW]
         verdict = worst(found)
         answer = self._say_after(event, verdict, number)
         self.log[-1] = self.log[-1]._replace(found=verdict, answer=answer)
         return answer
+
+    def _finish_judged(self, event: AfterModel) -> list[Found]:
+        if event.finish_reason not in (FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL):
+            return []
+        malformed = event.finish_reason is FinishReason.MALFORMED_FUNCTION_CALL
+        reason = Reason.MALFORMED_CALL if malformed else Reason.UNEXPECTED_TOOL_CALL
+        return [self._guarded(reason, rejects=self.policy.guards.bad_finish)]
 
     def _forced_of_response(self, event: AfterModel, number: int) -> Found | None:
         """Return why this response had to be without calls, looked up or, when forgotten, found again."""

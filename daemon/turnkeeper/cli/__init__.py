@@ -68,4 +68,9 @@ def cli() -> None:
 def main() -> None:
     """Run the command line."""
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")  # no process here forks and goes on using gRPC
-    cli(prog_name="turnkeeper")
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what is wrong is said by us, once
+    try:
+        cli(prog_name="turnkeeper")
+    except UnicodeEncodeError:
+        click.echo("an argument is not UTF-8", err=True)
+        raise SystemExit(2) from None

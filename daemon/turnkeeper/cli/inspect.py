@@ -34,11 +34,12 @@ def command(request_id: str, tenant: str, address: str, *, as_json: bool) -> Non
     console.print(f"  since {summary['started_at']}, last seen {summary['seen_at']}")
     counted = (
         f"{counters.get('turns', 0)} turns, {counters.get('model_calls', 0)} model calls, "
-        f"{counters.get('function_calls', 0)} function calls, {counters.get('tokens', 0)} tokens"
+        f"{counters.get('function_calls', 0)} function calls asked for, {counters.get('tokens', 0)} tokens"
     )
     limit = f"{counters.get('limit', 0)} {counters.get('unit')}"
     left = "" if counters.get("limit_off") else f"; {counters.get('remaining', 0)} of {limit} left"
     console.print(f"  {counted}{left}")
+    console.print(f"  last decision {summary.get('last_verdict', 'none')} {summary.get('last_reason', '')}")
     for tool in summary.get("tools", []):
         console.print(f"  {tool['function_calls']:>4} × {tool['name']}", markup=False)
     for record in told.get("timeline", []):

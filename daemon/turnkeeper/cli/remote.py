@@ -47,10 +47,16 @@ def fail(error: grpc.RpcError, where: str) -> NoReturn:
     """Say what went wrong, and exit: 3 unreachable, 1 the daemon says no, 2 it calls the input bad."""
     code, details = error.code(), error.details()
     if code in UNREACHABLE:
-        click.echo(f"cannot reach the daemon at {where}: {details}", err=True)
+        click.echo(f"cannot reach the daemon at {where}: {_short(details)}", err=True)
+        click.echo("start one with: turnkeeper serve", err=True)
         raise SystemExit(3) from None
     click.echo(f"{code.name}: {details}", err=True)
     raise SystemExit(2 if code is grpc.StatusCode.INVALID_ARGUMENT else 1) from None
+
+
+def _short(details: str | None) -> str:
+    """Return the end of gRPC's chain of reasons, which is the one that helps."""
+    return (details or "no answer").rpartition(": ")[2]
 
 
 def call(opened: grpc.Channel, method: str, request: Any, response: type[Any]) -> Any:  # noqa: ANN401 - generated messages

@@ -38,7 +38,7 @@ def command(address: str, *, as_json: bool) -> None:
         f"{observer.get('export_failures', 0)} failed exports",
     }
     for name, value in rows.items():
-        console.print(f"[bold]{name:<10}[/] {safe(str(value))}")
+        console.print(f"[bold]{name:<10}[/] {safe(str(value))}", soft_wrap=True)
     if status.policy_error:
         console.print(f"[red]last reload refused[/] since {told['policy_error_since']}:")
-        console.print(status.policy_error, markup=False)
+        console.print(status.policy_error, markup=False, soft_wrap=True)

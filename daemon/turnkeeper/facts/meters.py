@@ -15,6 +15,7 @@ from turnkeeper.facts.records import CounterPoint, Exemplar, HistogramPoint, Sna
 
 LABEL_VALUES_MAX = 200  # a platform's agents or models on one wall screen; more is an id in disguise
 OTHER = "_OTHER"
+VALUE_MAX = 2**63 - 1  # int64 of OTLP; callers tell tokens as large as they like
 SNAPSHOT_POINTS = 512  # 1 to 2 ms of the event loop; more goes into a further snapshot
 
 DURATION_S = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0)
@@ -79,7 +80,7 @@ class Meters:
     def add(self, name: str, labels: Labels = (), value: int = 1) -> None:
         """Add to a counter."""
         series = self._counters[name]
-        series[labels] = series.get(labels, 0) + value
+        series[labels] = min(series.get(labels, 0) + value, VALUE_MAX)
         self._changed[name, labels] = None
 
     def move(self, name: str, labels: Labels, value: int) -> None:
@@ -115,6 +116,10 @@ class Meters:
             return value
         self.add("labels_bounded", (label,))
         return OTHER
+
+    def level(self, name: str) -> int:
+        """Return the sum of a gauge over its labels."""
+        return sum(self._gauges[name].values())
 
     def total(self, name: str) -> int:
         """Return the sum of a counter over its labels."""

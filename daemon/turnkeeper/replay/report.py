@@ -71,8 +71,8 @@ def place(stop: Stop) -> str:
 
 
 def name(played: Played) -> str:
-    """Return what a run is called; the place it was read from where it has no name."""
-    return played.id or played.where
+    """Return what a run is called, fit for a terminal; the place it was read from where it has no name."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in played.id or played.where)
 
 
 def succeeded(played: Played) -> str:

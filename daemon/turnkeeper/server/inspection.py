@@ -50,6 +50,8 @@ class Inspection:
     def get_request(self, data: bytes) -> bytes:
         """Answer a GetRequestRequest. Raises ``NotFoundError``."""
         message = _parsed(pb.GetRequestRequest(), data)
+        if not message.request_id.strip():
+            refuse("request_id", "blank, an id of 1 to 256 bytes is needed")
         key = (message.tenant, message.request_id)
         state = self._store.get(key)
         if state is None:
@@ -143,7 +145,8 @@ def _parsed(message: M, data: bytes) -> M:
 
 def _matches(message: pb.ListRequestsRequest, key: Key, state: State) -> bool:
     return (
-        (not message.tenant or message.tenant == key[0])
+        state.ended is None
+        and (not message.tenant or message.tenant == key[0])
         and (not message.agent or message.agent == state.caller.agent)
         and (not message.policy or message.policy == state.policy)
     )

@@ -52,6 +52,9 @@ def parse(text: str) -> Address:
         if not path.startswith("/"):
             msg = f"{text!r}: a socket needs an absolute path, as in unix:///run/turnkeeper/turnkeeper.sock"
             raise AddressError(msg)
+        if not path.isprintable():
+            msg = f"{text!a}: a path of printable text is needed"
+            raise AddressError(msg)
         size = len(os.fsencode(path))
         if size > SOCKET_PATH_BYTES:
             msg = f"{text!r}: the path has {size} bytes, at most {SOCKET_PATH_BYTES} are allowed"
@@ -153,6 +156,7 @@ def bind_admin(address: Address) -> socket.socket:
         server.listen(128)
     except OSError as error:
         server.close()
-        msg = f"admin {address}: {error.strerror}"
+        why = (error.strerror or "cannot listen").lower()
+        msg = f"{address}: {why}; choose another address with --admin"
         raise AddressInUseError(msg) from None
     return server

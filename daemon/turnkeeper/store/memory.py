@@ -64,6 +64,8 @@ class MemoryStore:
         new_ttl = self._ttl_ns(state)
         if ttl is None:
             if len(self._ttl_of) >= self._ids_max:
+                if state.ended is not None:
+                    return step  # the end of an unknown id is not worth a live one
                 self._evict()
             self._ttl_of[key] = new_ttl
         elif new_ttl != ttl:

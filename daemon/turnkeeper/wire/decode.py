@@ -132,6 +132,14 @@ def _text(field: str, value: str) -> str:
     return value
 
 
+def _secret(field: str, value: str) -> str:
+    """Check a text that stands in for arguments: its error does not show it."""
+    size = len(value.encode())
+    if size > bounds.TEXT_BYTES:
+        refuse(field, f"{size} bytes, at most {bounds.TEXT_BYTES} are allowed")
+    return value
+
+
 def _id(value: str) -> str:
     if not value.strip():
         refuse("request_id", f"{_shown(value)} is blank, an id of 1 to {bounds.TEXT_BYTES} bytes is needed")
@@ -172,7 +180,7 @@ def _calls(messages: Sequence[pb.FunctionCall], key: bytes, ignored: Ignored) ->
     for index, call in enumerate(messages):
         call_id = _text(f"calls[{index}].id", call.id)
         name = _text(f"calls[{index}].name", call.name)
-        loop_key = _text(f"calls[{index}].loop_key", call.loop_key)
+        loop_key = _secret(f"calls[{index}].loop_key", call.loop_key)
         calls.append(Call(call_id, name, fingerprint(key, name, call.args_json, loop_key, ignored.get(name, ()))))
     return tuple(calls)
 

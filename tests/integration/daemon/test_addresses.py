@@ -1,5 +1,6 @@
 """Addresses: claimed, refused, taken over; and how a daemon ends."""
 
+import itertools
 import json
 import os
 import signal
@@ -7,8 +8,10 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import grpc
 import pytest
 from daemon_process import Daemon, NotReadyError, until
 from wire_client import Wire
@@ -140,6 +143,32 @@ def test_sigterm_drains_within_the_deadline_with_a_dead_collector(tmp_path: Path
         assert daemon.stop(timeout_s=8) == 0
 
 
+def test_sigterm_under_load_cancels_no_call(tmp_path: Path) -> None:
+    daemon = Daemon.start(tmp_path)
+    ends: list[grpc.StatusCode] = []
+
+    def call_until_refused(number: int) -> None:
+        with Wire(daemon.address_unix) as wire:
+            for count in itertools.count():
+                try:
+                    wire.before(f"{number}-{count}", 1)
+                except grpc.RpcError as error:
+                    ends.append(error.code())  # type: ignore[attr-defined]
+                    return
+                answered.release()
+
+    answered = threading.Semaphore(0)
+    threads = [threading.Thread(target=call_until_refused, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        assert answered.acquire(timeout=10)
+    assert daemon.stop() == 0
+    for thread in threads:
+        thread.join()
+    assert ends == [grpc.StatusCode.UNAVAILABLE] * 8
+
+
 def test_sighup_reloads_and_a_bad_file_keeps_the_last_good(tmp_path: Path) -> None:
     policies = tmp_path / "policies.yaml"
     policies.write_text("policies:\n  default:\n    limits: [{unit: turns, n: 1, after: {then: reject}}]\n")
@@ -186,3 +215,9 @@ def test_a_daemon_starts_with_a_config_file_and_tells_bad_values(tmp_path: Path)
     assert "ids_max" in refused.stderr
     assert "config.yaml:2" in refused.stderr
     assert "config.yaml:3" in refused.stderr
+
+
+def test_text_that_is_not_utf8_is_bad_usage(tmp_path: Path) -> None:
+    refused = serve("--listen", f"unix://{tmp_path}/\udcff.sock")
+    assert refused.returncode == 2
+    assert "Traceback" not in refused.stderr

@@ -44,7 +44,7 @@ def test_status(daemon: Daemon, looped: str) -> None:
 def test_inspect(daemon: Daemon, looped: str) -> None:
     told = turnkeeper("inspect", looped, address=daemon.address_unix)
     assert told.returncode == 0
-    assert "11 turns, 11 model calls, 11 function calls" in told.stdout
+    assert "11 turns, 11 model calls, 11 function calls asked for" in told.stdout
     as_json = json.loads(turnkeeper("inspect", looped, "--json", address=daemon.address_unix).stdout)
     assert as_json["summary"]["last_verdict"] == "reject"
     assert as_json["summary"]["caller"]["agent"] == "refunds [eu]"

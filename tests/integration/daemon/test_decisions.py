@@ -7,6 +7,7 @@ from pathlib import Path
 import grpc
 import pytest
 from daemon_process import Daemon, until
+from scrape import metrics, total
 from wire_client import Wire
 
 from turnkeeper.v1 import turnkeeper_pb2 as pb
@@ -157,3 +158,22 @@ def wait_until_gone(wire: Wire, request_id: str) -> None:
         return False
 
     until(gone, 10, f"{request_id} to expire")
+
+
+def test_the_end_of_unknown_ids_forgets_no_live_loop(tmp_path: Path) -> None:
+    with Daemon.running(tmp_path, "--ids-max", "3") as daemon, Wire(daemon.address_unix) as wire:
+        run_turns(wire, "loop", 10)
+        for number in range(6):
+            wire.end(f"never-seen-{number}")
+        assert wire.before("loop", 11).decision.verdict == pb.VERDICT_FORCE_NONE
+        assert wire.status().live_requests == 1
+
+
+def test_numbers_at_their_maximum_stop_no_telemetry(daemon: Daemon, wire: Wire) -> None:
+    for request_id in ("most-1", "most-2", "most-3"):
+        usage = pb.Usage(input_tokens=2**64 - 1, output_tokens=2**64 - 1, cost_micro_usd=2**64 - 1)
+        wire.after(request_id, 2**32 - 1, "search", usage=usage, turns_since_prompt=2**32 - 1)
+        told = wire.before(request_id, 0, transcript=pb.Transcript(turns_since_prompt=2**32 - 1)).decision.counters
+        assert (told.turns, told.tokens) == (2**32 - 1, 2**64 - 1)
+    until(lambda: total(metrics(daemon.admin), "turnkeeper_tokens_total") >= 2**63, what="the tokens on /metrics")
+    assert wire.status().observer.restarts == 0

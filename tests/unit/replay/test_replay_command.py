@@ -65,6 +65,13 @@ def test_totals_and_stopped_runs_for_a_person(data: Path) -> None:
     assert "3 runs (2 succeeded, 1 failed), 4 prompts, 19 turns" in out
 
 
+def test_names_are_no_commands_to_the_terminal(data: Path, tmp_path: Path) -> None:
+    evil = tmp_path / "evil.jsonl"
+    evil.write_text((data / "trajectories.jsonl").read_text().replace("stuck", "[red]\\u001b[2Jx"))
+    _, out, _ = replay(data / "stops.yaml", evil)
+    assert "[red]\ufffd[2Jx, failed" in out
+
+
 def test_json_has_these_keys(data: Path) -> None:
     *runs, total = lines(data / "stops.yaml", *sorted(data.glob("*.json*")))
     assert {run["kind"] for run in runs} == {"run"}
