@@ -11,7 +11,7 @@ INSTALLED := .venv/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test test-collector test-differential check lint types imports contract rules proto proto-check proto-baseline \
+.PHONY: help install run test test-collector test-differential judge check lint types imports contract rules proto proto-check proto-baseline \
 	bench tools fmt clean
 
 help: ## List the targets
@@ -62,6 +62,9 @@ proto-baseline: contract ## At a release: what the contract has now may not be b
 
 bench: install ## Measure what a decision costs; figures go to build/bench.jsonl
 	$(BIN)/python tests/bench/bench.py
+
+judge: install ## Measure the detectors on recorded runs; RUNS names the file, or TURNKEEPER_TRAJECTORIES does
+	$(BIN)/python tests/judge/run.py $(RUNS)
 
 test-differential: install ## Measure the vendors' SDKs again, and compare with what is written down (needs pip, node, mvn)
 	$(BIN)/python tests/differential/measure.py --check

@@ -1,7 +1,7 @@
 """``make judge``: loop detectors and turn caps, measured on recorded runs; writes ``daemon/DETECTORS.md``.
 
 Law: our figures come from the rules themselves, played as ``turnkeeper replay`` plays them. A run is stopped when a
-turn of it is kept from being run. The values of the default policy are judged, not a copy of them.
+turn of it is kept from being run. The values of the shipped policy `watchful` are judged, not a copy of them.
 """
 
 import argparse
@@ -66,15 +66,15 @@ class Score(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="?", default=os.environ.get("TURNKEEPER_TRAJECTORIES", ""))
-    parser.add_argument("--policies", type=Path, help="judge the default policy of this file, and write no document")
+    parser.add_argument("--policies", type=Path, help="judge the policy watchful of this file, and write no document")
     asked = parser.parse_args()
     if not asked.runs or not Path(asked.runs).is_file():
         where = f"at {asked.runs}" if asked.runs else "given, by argument or in TURNKEEPER_TRAJECTORIES"
         sys.stdout.write(f"not run: no recorded runs {where}\n")
         return
-    policy = replace(policies.load(asked.policies).policies["default"], limits=(), budgets=None)
+    policy = replace(policies.load(asked.policies).policies["watchful"], limits=(), budgets=None)
     if policy.repetition is None and policy.cycle is None and policy.error_streak is None:
-        sys.exit("the default policy has no detector to judge")
+        sys.exit("the policy watchful has no detector to judge")
     document = written(load(Path(asked.runs)), policy)
     sys.stdout.write(document)
     if asked.policies is None:
@@ -155,7 +155,7 @@ def _cuts(labelled: Labelled, place: Place | None) -> bool:
 
 def variants(policy: Policy) -> dict[str, Policy]:
     """Return the policy, and what would be other values."""
-    rows = {"**turnkeeper, default policy**": policy}
+    rows = {"**turnkeeper, `watchful`**": policy}
     if held := policy.repetition:
         rows["repetition alone"] = replace(policy, cycle=None, error_streak=None)
         for at in (3, 5):
@@ -300,7 +300,7 @@ consecutive turns of one prompt that repeat with equal calls and equal results, 
 times or more for a pattern of several turns. A run is *stopped* when a turn of it is kept from being run, and a loop is
 *caught* when that is before it is over. Detectors are judged with all limits off.
 
-## The values of the default policy
+## The values of `watchful`
 
 ```yaml
 {values}

@@ -59,7 +59,7 @@ def test_not_run_without_runs(tmp_path: Path) -> None:
 def test_a_table_of_small_runs(tmp_path: Path) -> None:
     policies = tmp_path / "p.yaml"
     policies.write_text(
-        "policies: {default: {repetition: {warn: 3, at: 4}, cycle: {warn: 2, at: 3}, error_streak: {warn: 3, at: 5}}}"
+        "policies: {watchful: {repetition: {warn: 3, at: 4}, cycle: {warn: 2, at: 3}, error_streak: {warn: 3, at: 5}}}"
     )
 
     def turn(name: str, result: str) -> dict[str, object]:
@@ -79,5 +79,5 @@ def test_a_table_of_small_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, RUN, runs, "--policies", policies], capture_output=True, text=True, check=True
     )
-    assert "| **turnkeeper, default policy** | 0 (0.00 %) | 1 of 1 (100.0 %) | 3 | 1 (100 %) | 0 |" in done.stdout
+    assert "| **turnkeeper, `watchful`** | 0 (0.00 %) | 1 of 1 (100.0 %) | 3 | 1 (100 %) | 0 |" in done.stdout
     assert "| same call twice in a row | 2 (100.00 %) | 1 of 1 (100.0 %) | 1 | 1 (100 %) | 0 |" in done.stdout

@@ -1,11 +1,12 @@
 """``extends``: a policy with all that it inherits.
 
 Law: a policy is its own keys over those of the policy it extends. Maps are joined key by key. Limits are joined entry
-by entry, by unit and tool: an entry lies over the inherited one, another is added. Everything else is replaced whole:
-what a limit does at one point, a list, a text. Notes (``source``, ``ends``) are about the policy that has them, and are
-never inherited.
+by entry, by unit and tool: an entry lies over the inherited one, another is added; several of one unit and tool take
+the place of the inherited ones. Everything else is replaced whole: what a limit does at one point, a list, a text.
+Notes (``source``, ``ends``) are about the policy that has them, and are never inherited.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,8 +77,9 @@ def _joined(base: Raw, own: Raw) -> Raw:
 
 
 def _limits(base: list[Any], own: list[Any]) -> list[Any]:
-    """Return limits laid over others."""
-    entries: dict[tuple[str, str] | None, Raw] = {counted(limit): limit for limit in base}
-    for limit in own:
-        entries[counted(limit)] = {**entries.get(counted(limit), {}), **limit} if counted(limit) else {}
-    return [limit for key, limit in entries.items() if key]
+    """Return limits laid over others: joined where both are the only ones of what they count, else put in place."""
+    mine, theirs = Counter(map(counted, own)), Counter(map(counted, base))
+    joined = {counted(limit): limit for limit in own if mine[counted(limit)] == theirs[counted(limit)] == 1}
+    placed = {key for key in mine if key not in joined}
+    kept = [{**limit, **joined.get(counted(limit), {})} for limit in base if counted(limit) not in placed]
+    return [*kept, *(limit for limit in own if counted(limit) and counted(limit) in placed)]

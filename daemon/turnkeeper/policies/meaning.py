@@ -5,6 +5,7 @@ it: a policy is not blamed for what it inherits.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
@@ -18,6 +19,7 @@ from turnkeeper.policies.yaml_nodes import Node, Path, Problem, find, quoted, sh
 
 IDLE_TTL_MAX_NS = 24 * 3600 * NS  # longer is another use of the id; its counters would meet the old ones
 LIMITS_MAX = 64
+COST_MAX_USD = 1_000_000  # what the schema allows
 _ACTS = ("before", "after", "zero")
 
 
@@ -72,7 +74,7 @@ def _beyond(root: Node, path: Path, own: Raw, whole: Raw | None, file: str) -> I
     cost = _maps(own).get("budgets", {}).get("cost_usd")
     if isinstance(cost, float) and math.isnan(cost):
         yield _problem(root, (*path, "budgets", "cost_usd"), f"allowed: {described('cost')}", file)
-    elif isinstance(cost, float) and math.isfinite(cost) and micro(cost) % 1:
+    elif isinstance(cost, float) and abs(cost) <= COST_MAX_USD and micro(cost) % 1:
         yield _problem(root, (*path, "budgets", "cost_usd"), "allowed: at most six decimals", file)
 
 
@@ -93,21 +95,15 @@ def _rule(root: Node, path: Path, own: Raw, whole: Raw | None, file: str) -> Ite
 
 
 def _limits(root: Node, path: Path, own: list[object], whole: list[Raw] | None, file: str) -> Iterator[Problem]:
-    """Check that each limit has a number and acts, and is there once."""
-    first: dict[tuple[str, str], int] = {}
-    entries = {counted(limit): limit for limit in whole or ()}
+    """Check that each limit has a number and acts, with what it inherits."""
+    mine, found = Counter(map(counted, own)), Counter(map(counted, whole or ()))
     for index, limit in enumerate(own):
         key = counted(limit)
-        if key is None:
+        if key is None or key not in found or not isinstance(limit, dict):
             continue
-        if key in first:
-            unit, tool = key
-            twice = f"{unit}{f' of {word(tool)}' if tool else ''}, given twice: first in limits[{first[key]}]"
-            yield Problem(file, *find(root, (*path, index)).mark, f"{name_of((*path, index))}: {twice}")
-            continue
-        first[key] = index
-        if key in entries:
-            yield from _limit(root, (*path, index), entries[key], file)
+        alone = mine[key] == found[key] == 1
+        held = next(each for each in whole or () if counted(each) == key) if alone else limit
+        yield from _limit(root, (*path, index), held, file)
     if whole is not None and len(own) <= LIMITS_MAX < len(whole):
         text = f"allowed: at most {LIMITS_MAX} with those that are inherited, it is {len(whole)}"
         yield _problem(root, path, text, file)
