@@ -229,6 +229,9 @@ class Daemon:
         return Status(self._clock_ns(), ready, "" if ready else "the daemon is stopping", json.dumps(body))
 
     def _tell_policies(self, error: str, error_type: str) -> None:
+        for policy in self._own_policies():
+            if not (policy.active_limits or policy.budgets or policy.deny):
+                log.warning("a policy without a limit stops no loop", extra={"fields": {"policy": policy.name}})
         record = PolicyRecord(self.feed.take_seq(), self._clock_ns(), self._versions(), error, error_type)
         self.feed.offer(record)
 

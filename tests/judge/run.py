@@ -1,7 +1,7 @@
 """``make judge``: loop detectors and turn caps, measured on recorded runs; writes ``daemon/DETECTORS.md``.
 
 Law: our figures come from the rules themselves, played as ``turnkeeper replay`` plays them. A run is stopped when a
-turn of it is kept from being run. The values of the shipped policy `watchful` are judged, not a copy of them.
+turn of it is kept from being run. The values of the policy `watchful` in daemon/examples are judged, not a copy of them.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from turnkeeper.replay.player import Stop, judge
 from turnkeeper.replay.runs import Run
 
 ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "daemon" / "examples" / "watchful.yaml"
 DOCUMENT = ROOT / "daemon" / "DETECTORS.md"
 CAPS = (5, 10, 15, 20, 25, 50)
 IN_TIME = 3  # turns after the first of the loop
@@ -72,7 +73,7 @@ def main() -> None:
         where = f"at {asked.runs}" if asked.runs else "given, by argument or in TURNKEEPER_TRAJECTORIES"
         sys.stdout.write(f"not run: no recorded runs {where}\n")
         return
-    policy = replace(policies.load(asked.policies).policies["watchful"], limits=(), budgets=None)
+    policy = replace(policies.load(asked.policies or EXAMPLE).policies["watchful"], limits=(), budgets=None)
     if policy.repetition is None and policy.cycle is None and policy.error_streak is None:
         sys.exit("the policy watchful has no detector to judge")
     document = written(load(Path(asked.runs)), policy)

@@ -69,7 +69,8 @@ def _decide(state: State, event: AfterModel, number: int, policy: Policy, conten
     record = _hold(state, record, verdict, policy)
     answer = _answer(state, event, policy, verdict, decision_id(record, Point.AFTER_MODEL, event.chunk))
     record, rejected = _tell_rejected(record, verdict)
-    state.put(record.keep(ChunkAnswer(event.chunk, content, answer)))
+    kept = ChunkAnswer(event.chunk, content, answer._replace(calls=()), len(event.calls))
+    state.put(record.keep(kept))
     _note_final(state, event, record, answer.decision)
     remember(state, event, answer.decision)
     return Step(state, answer, (*facts, *rejected))
@@ -127,7 +128,8 @@ def _content(event: AfterModel) -> bytes:
 
 def _repeat(state: State, event: AfterModel, kept: ChunkAnswer, content: bytes) -> Step:
     if kept.content == content:
-        return Step(state, kept.answer, fresh=False)
+        answer = kept.answer._replace(calls=_calls(event, kept.answer.decision))
+        return Step(state, answer, fresh=False)
     message = (
         f"chunk: {event.chunk} of this model call and attempt was told before with other calls or another finish"
         " reason; a repeat must be equal, a retry has a higher attempt"
@@ -137,10 +139,14 @@ def _repeat(state: State, event: AfterModel, kept: ChunkAnswer, content: bytes) 
 
 def _answer(state: State, event: AfterModel, policy: Policy, verdict: Finding, name: str) -> AfterAnswer:
     told = decision(state, policy, verdict, name)
+    return AfterAnswer(told, _calls(event, told))
+
+
+def _calls(event: AfterModel, told: Decision) -> tuple[CallVerdict, ...]:
+    """Return the verdict on each call: that of the response."""
     run = told.verdict is Verdict.ALLOW
-    text = "" if run else f"{_NOT_RUN} {verdict.model_hint}".rstrip()
-    calls = tuple(CallVerdict(call.id, call.name, run, verdict.reason, text) for call in event.calls)
-    return AfterAnswer(told, calls)
+    text = "" if run else f"{_NOT_RUN} {told.model_hint}".rstrip()
+    return tuple(CallVerdict(call.id, call.name, run, told.reason, text) for call in event.calls)
 
 
 def _facts(moment: After, findings: Findings, verdict: Finding) -> list[f.Fact]:

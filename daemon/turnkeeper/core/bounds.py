@@ -16,7 +16,7 @@ MESSAGE_BYTES = 1_310_720  # one call with 1 MiB of arguments, and a quarter for
 # --- What one request id keeps --------------------------------------------------------------------------------
 MODEL_CALLS_KEPT = 4  # answers for idempotency; a shim retries the latest, a late chunk is one or two behind
 CHUNKS_KEPT = 64  # answers per attempt; only chunks with a call or a finish reason are told
-CALLS_KEPT = 512  # call ids remembered in one response, to count a repeated call once
+CALLS_KEPT = 256  # calls remembered in one response, to count a repeated call once
 TURNS_KEPT = 36  # calls and results by turn: six laps of the longest period, six turns
 TOOL_NAMES_KEPT = 128  # function calls counted by tool; a name in a limit is counted beyond it
 LAPS_KEPT = 16  # patterns told; an agent that has more is stopped by a limit

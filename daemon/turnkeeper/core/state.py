@@ -44,11 +44,15 @@ class Finding(NamedTuple):
 
 
 class ChunkAnswer(NamedTuple):
-    """The stored answer for one chunk, and a digest of the content it was given for."""
+    """The stored answer for one chunk, a digest of the content it was given for, and how many calls that had.
+
+    The answer is kept without its verdicts on calls: a repeat brings the calls again, and all have one verdict.
+    """
 
     chunk: int
     content: bytes
     answer: AfterAnswer
+    calls: int
 
 
 class ModelCall(NamedTuple):
@@ -87,16 +91,13 @@ class ModelCall(NamedTuple):
         return bool(call_id) and any(call.id == call_id for call in self.counted)
 
     def keep(self, answered: ChunkAnswer) -> "ModelCall":
-        """Store an answer, and forget the lowest chunks over the bounds."""
+        """Store an answer, and forget the lowest chunk over the bound."""
         chunks = (*self.chunks, answered)
         if len(chunks) > 1 and chunks[-2].chunk > answered.chunk:
             chunks = tuple(sorted(chunks, key=lambda kept: kept.chunk))
         forgotten = self.forgotten
-        calls = sum(len(kept.answer.calls) for kept in chunks)
-        while len(chunks) > bounds.CHUNKS_KEPT or (calls > bounds.CALLS_KEPT and len(chunks) > 1):
-            calls -= len(chunks[0].answer.calls)
-            forgotten = chunks[0].chunk
-            chunks = chunks[1:]
+        if len(chunks) > bounds.CHUNKS_KEPT:
+            forgotten, chunks = chunks[0].chunk, chunks[1:]
         return self._replace(chunks=chunks, forgotten=forgotten)
 
 

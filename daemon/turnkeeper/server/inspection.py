@@ -116,8 +116,8 @@ class Inspection:
         return message
 
     def _timeline(self, key: Key, call: ModelCall) -> list[pb.DecisionRecord]:
-        answers: list[tuple[int, BeforeAnswer | AfterAnswer]] = [] if call.before is None else [(0, call.before)]
-        answers += [(kept.chunk, kept.answer) for kept in call.chunks]
+        answers: list[tuple[int, int, BeforeAnswer | AfterAnswer]] = [(0, 0, call.before)] if call.before else []
+        answers += [(kept.chunk, kept.calls, kept.answer) for kept in call.chunks]
         return [
             pb.DecisionRecord(
                 request_id=key[1],
@@ -129,9 +129,9 @@ class Inspection:
                 chunk=chunk,
                 mode_from=call.mode_asked,  # type: ignore[arg-type]
                 mode_to=call.mode_answered,  # type: ignore[arg-type]
-                function_calls=len(answer.calls) if isinstance(answer, AfterAnswer) else 0,
+                function_calls=calls,
             )
-            for chunk, answer in answers
+            for chunk, calls, answer in answers
         ]
 
 
