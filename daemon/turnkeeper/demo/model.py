@@ -100,6 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     model: FakeModel
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body are two writes
 
     def log_message(self, *_: object) -> None:
         """Say nothing: what was asked can be read at /requests."""
