@@ -93,7 +93,8 @@ class Oracle:
         """Take one event and return what is to be answered, see ``facts_of``."""
         if isinstance(event, EndRequest):
             return self._end(now)
-        if not self.known or (isinstance(event, BeforeModel) and self.ended and event.model_call in (0, 1)):
+        starts_over = self.ended and (event.model_call in (0, 1) or not self.log)
+        if not self.known or (isinstance(event, BeforeModel) and starts_over):
             self.log, self.known, self.ended, self.started, self.seen = [], True, False, now, now
         return self._before(event, now) if isinstance(event, BeforeModel) else self._after(event, now)
 
