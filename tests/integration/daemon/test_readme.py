@@ -31,6 +31,15 @@ def test_the_python_snippet_prints_what_it_says(daemon: Daemon) -> None:
     assert f"`{ran.stdout.strip()}`" in README
 
 
+def test_the_demo_prints_what_is_shown(daemon: Daemon) -> None:
+    command = [sys.executable, "-m", "turnkeeper", "demo", "--speed", "0", "--address", daemon.address_unix]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0, ran.stderr
+    printed = [line.split("  demo-")[0].rstrip() for line in ran.stdout.splitlines()]
+    shown = [line.rstrip() for line in block("demo").splitlines() if line.strip() not in ("", "...")]
+    assert [line for line in shown if line not in printed] == []
+
+
 def test_the_policy_file_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "policies.yaml"
     path.write_text(block("policy"))
