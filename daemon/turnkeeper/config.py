@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from turnkeeper import logs
 from turnkeeper.policies.yaml_nodes import YamlError, compose, plain, position
+from turnkeeper.server import listeners
 
 Value = str | int | float | bool | tuple[str, ...]
 ENV_PREFIX = "TURNKEEPER_"
@@ -132,6 +133,24 @@ def _store(value: str) -> str:
     return value
 
 
+def _admin_address(value: str) -> str:
+    try:
+        listeners.parse(value)
+    except listeners.AddressError as error:
+        raise OptionError(str(error)) from None
+    return value
+
+
+def _listen_address(value: str) -> str:
+    try:
+        address = listeners.parse(value)
+        if not address.path:
+            listeners.require_loopback(address)
+    except listeners.AddressError as error:
+        raise OptionError(str(error)) from None
+    return value
+
+
 def default_socket(environ: Mapping[str, str]) -> str:
     """Return the default socket address."""
     base = environ.get("XDG_RUNTIME_DIR")
@@ -145,12 +164,12 @@ OPTIONS = (
         "listen",
         "ADDR",
         (),
-        _text,
+        _listen_address,
         "Address to serve: unix:///path or a loopback HOST:PORT; port 0 takes a free one. May be given more than once.",
         many=True,
         shown_default="unix://$XDG_RUNTIME_DIR/turnkeeper/turnkeeper.sock and 127.0.0.1:7310",
     ),
-    Option("admin", "ADDR", "127.0.0.1:7311", _text, "Address of /livez, /readyz, /metrics and /status."),
+    Option("admin", "ADDR", "127.0.0.1:7311", _admin_address, "Address of /livez, /readyz, /metrics and /status."),
     Option("store", "URL", "memory:", _store, "Where counters are kept: memory: is this process."),
     Option("log_format", "FORMAT", "console", _one_of(*logs.FORMATS), "Form of log lines: console or json."),
     Option("log_level", "LEVEL", "info", _one_of(*logs.LEVELS), "Least level of log lines that are written."),

@@ -84,9 +84,6 @@ class Daemon:
     async def start(self) -> None:
         """Claim the addresses, start the observer, and serve. Raises ``AddressError`` and ``AddressInUseError``."""
         addresses = [listeners.parse(text) for text in self._settings.texts("listen")]
-        for address in addresses:
-            if not address.path:
-                listeners.require_loopback(address)
         self._claim(addresses)
         self._build(self._bind_admin())
         await self._bind(addresses)

@@ -208,13 +208,14 @@ def test_a_daemon_starts_with_a_config_file_and_tells_bad_values(tmp_path: Path)
             return [json.loads(line)["message"] for line in daemon.stderr().splitlines()]
 
         until(lambda: "ready" in messages(), what="the log line in JSON")
-    config.write_text("ids_maxx: 5\nlog_format: xml\nids_max: -1\n")
+    config.write_text("ids_maxx: 5\nlog_format: xml\nids_max: -1\nlisten: [nonsense, 3, 0.0.0.0:1]\n")
     refused = serve("--config", str(config))
     assert refused.returncode == 2
     assert "config.yaml:1" in refused.stderr
     assert "ids_max" in refused.stderr
     assert "config.yaml:2" in refused.stderr
     assert "config.yaml:3" in refused.stderr
+    assert refused.stderr.count("config.yaml:4") == 3
 
 
 def test_text_that_is_not_utf8_is_bad_usage(tmp_path: Path) -> None:
