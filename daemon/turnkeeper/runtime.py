@@ -20,8 +20,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO
 
-from google.protobuf.json_format import MessageToDict
-
 from turnkeeper import __version__
 from turnkeeper.config import Settings, default_socket
 from turnkeeper.core.policy import Policy
@@ -40,6 +38,7 @@ from turnkeeper.server.telling import Teller
 from turnkeeper.server.watch import Watchers
 from turnkeeper.v1 import turnkeeper_pb2 as pb
 from turnkeeper.wire.fingerprint import KEY_BYTES
+from turnkeeper.wire.plain import plain
 
 log = logging.getLogger(__name__)
 
@@ -221,7 +220,7 @@ class Daemon:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"turnkeeper://{pod}/{where}"))
 
     def _observer_status(self) -> Status:
-        body = MessageToDict(self.status(), preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+        body = plain(self.status())
         ready = not self.front.stopping
         return Status(self._clock_ns(), ready, "" if ready else "the daemon is stopping", json.dumps(body))
 

@@ -38,7 +38,7 @@ def command(request_id: str, tenant: str, address: str, *, as_json: bool) -> Non
     )
     limit = f"{counters.get('limit', 0)} {counters.get('unit')}"
     left = "" if counters.get("limit_off") else f"; {counters.get('remaining', 0)} of {limit} left"
-    console.print(f"  {counted}{left}")
+    console.print(f"  {counted}{left}", soft_wrap=True)
     console.print(f"  last decision {summary.get('last_verdict', 'none')} {summary.get('last_reason', '')}")
     for tool in summary.get("tools", []):
         console.print(f"  {tool['function_calls']:>4} × {tool['name']}", markup=False)

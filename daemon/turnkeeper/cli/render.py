@@ -3,17 +3,17 @@
 import json
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from rich.markup import escape
+
+from turnkeeper.wire.plain import plain
 
 COLOURS = {"allow": "green", "force_none": "yellow", "reject": "red"}
 
 
 def as_dict(message: Message) -> dict[str, Any]:
     """Return a message as JSON values, with the contract's names and enum words in lower case."""
-    told = MessageToDict(message, preserving_proto_field_name=True)
-    short: dict[str, Any] = _short(told)
+    short: dict[str, Any] = _short(plain(message))
     return short
 
 
@@ -44,7 +44,7 @@ def decision_line(record: dict[str, Any]) -> str:
     shadow = "" if decision.get("enforced") else " (observed)"
     counters = decision.get("counters", {})
     limit = "" if counters.get("limit_off") else f"/{counters.get('limit', 0)}"
-    unit = counters.get("unit", "turns")
+    unit = "turns" if counters.get("limit_off", True) else counters["unit"]
     used = counters.get(unit, 0)
     caller = record.get("caller", {}).get("agent", "")
     clock = record.get("time", "")[11:23]
