@@ -6,11 +6,12 @@ from typing import TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError, Message
+from msgspec.structs import asdict
 
-from turnkeeper.core.model import AfterAnswer, BeforeAnswer
+from turnkeeper.core.model import AfterAnswer, BeforeAnswer, Counters, Decision, Disposition, Reason, Unit, Verdict
 from turnkeeper.core.rules.limits import counters
 from turnkeeper.core.state import ModelCall, State
-from turnkeeper.facts.records import CallerRecord, DecisionRecord
+from turnkeeper.facts.records import DecisionRecord
 from turnkeeper.policies import PolicyFile
 from turnkeeper.server.statuses import NotFoundError
 from turnkeeper.server.watch import WATCHERS_MAX, Watcher, Watchers
@@ -21,7 +22,6 @@ from turnkeeper.wire.errors import InvalidArgumentError, refuse, refuse_bytes
 
 PAGE_DEFAULT = 100
 PAGE_MAX = 1000
-NS = 1_000_000_000
 M = TypeVar("M", bound=Message)
 
 
@@ -153,24 +153,24 @@ def _matches(message: pb.ListRequestsRequest, key: Key, state: State) -> bool:
 
 
 def _record(record: DecisionRecord) -> pb.DecisionRecord:
-    decision = pb.Decision(
-        verdict=record.verdict,  # type: ignore[arg-type]
-        reason=record.reason,  # type: ignore[arg-type]
-        message=record.message,
-        model_hint=record.model_hint,
-        disposition=record.disposition,  # type: ignore[arg-type]
-        policy=record.policy,
-        policy_version=record.policy_version,
-        enforced=record.enforced,
-        verdict_if_enforced=record.verdict_if_enforced,  # type: ignore[arg-type]
-        decision_id=record.decision_id,
-        counters=_counters(record),
+    decision = Decision(
+        Verdict(record.verdict),
+        Reason(record.reason),
+        record.message,
+        record.model_hint,
+        Disposition(record.disposition),
+        record.policy,
+        record.policy_version,
+        record.enforced,
+        Verdict(record.verdict_if_enforced),
+        record.decision_id,
+        Counters(**{**asdict(record.counters), "unit": Unit(record.counters.unit)}),
     )
     message = pb.DecisionRecord(
         request_id=record.request_id,
         point=record.point,
-        decision=decision,
-        caller=_caller(record.caller),
+        decision=encode.decision(decision),
+        caller=pb.Caller(**asdict(record.caller)),
         model_call=record.model_call,
         tenant=record.tenant,
         attempt=record.attempt,
@@ -181,30 +181,3 @@ def _record(record: DecisionRecord) -> pb.DecisionRecord:
     )
     message.time.FromNanoseconds(record.started_ns)
     return message
-
-
-def _counters(record: DecisionRecord) -> pb.Counters:
-    told = record.counters
-    message = pb.Counters(
-        turns=told.turns,
-        model_calls=told.model_calls,
-        function_calls=told.function_calls,
-        tokens=told.tokens,
-        cost_micro_usd=told.cost_micro_usd,
-        limit=told.limit,
-        remaining=told.remaining,
-        limit_off=told.limit_off,
-        unit=told.unit,  # type: ignore[arg-type]
-    )
-    message.elapsed.seconds, message.elapsed.nanos = divmod(told.elapsed_ns, NS)
-    return message
-
-
-def _caller(record: CallerRecord) -> pb.Caller:
-    return pb.Caller(
-        service=record.service,
-        agent=record.agent,
-        provider=record.provider,
-        model=record.model,
-        conversation_id=record.conversation_id,
-    )
