@@ -71,7 +71,6 @@ def decision(seq: int, **changes: object) -> DecisionRecord:
         mode_to=Mode.NONE,
         mode_switched=False,
         function_calls=1,
-        rejected_calls=1,
         traceparent=TRACEPARENT,
         span_id=f"{seq:016x}",
         trace_id=TRACE_ID,

@@ -103,7 +103,7 @@ class Daemon:
         deadline = time.monotonic() + self._settings.number("drain_s")
         for task in self._tasks:
             task.cancel()
-        self.front.stopping = True  # new calls are refused from here on
+        await self.front.drain()
         self.feed.status_changed()
         await self.front.stop(max(0.0, (deadline - time.monotonic()) / 2))
         await self.feed.stop(max(0.2, deadline - time.monotonic()))
@@ -185,7 +185,7 @@ class Daemon:
         key = secrets.token_bytes(KEY_BYTES)
         account = Account(self.meters, teller, self._clock_ns)
         self.decider = Decider(self.policies, ids_max, account, self._clock_ns, key)
-        inspection = Inspection(self.decider.store, self.policies, self.watchers, self.status, self._clock_ns)
+        inspection = Inspection(self.decider.store, self.policies, self.watchers, self.status)
         self.front = Front(self.decider, inspection, teller, self.meters)
 
     def _bind_admin(self) -> socket.socket:

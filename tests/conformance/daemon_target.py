@@ -83,7 +83,7 @@ class DaemonTarget:
         teller = Teller(self.told, None, watchers)
         policies = PolicyFile(self._policies)
         decider = Decider(policies, IDS_MAX, Account(meters, teller, self._clock), self._clock, KEY)
-        inspection = Inspection(decider.store, policies, watchers, pb.GetStatusResponse, self._clock)
+        inspection = Inspection(decider.store, policies, watchers, pb.GetStatusResponse)
         self._front = Front(decider, inspection, teller, meters)
         self._front.server.add_insecure_port(self._address)
         await self._front.start()

@@ -107,7 +107,6 @@ class DecisionRecord(Record, tag="decision", frozen=True):
     mode_to: int
     mode_switched: bool
     function_calls: int
-    rejected_calls: int
     traceparent: str  # the caller's, may be empty
     span_id: str  # 16 hex digits: this decision's span
     trace_id: str  # 32 hex digits: the caller's, or a new one

@@ -84,14 +84,17 @@ class Front:
         await self.server.start()
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
 
+    async def drain(self) -> None:
+        """Say NOT_SERVING, and refuse new calls."""
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self.stopping = True
+
     async def stop(self, grace_s: float) -> None:
-        """Say NOT_SERVING, answer what is in flight or comes within the linger, then accept nothing more.
+        """Finish what is in flight, after ``drain``.
 
         gRPC cancels calls that it has read and not yet handed over when it stops, so the stop waits for a moment
         without calls; new ones are refused as UNAVAILABLE meanwhile, which makes callers go elsewhere.
         """
-        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
-        self.stopping = True
         deadline = time.monotonic() + min(grace_s, LINGER_S)
         quiet = self._calls
         while time.monotonic() < deadline:

@@ -34,12 +34,10 @@ class Inspection:
         policies: PolicyFile,
         watchers: Watchers,
         status: Callable[[], pb.GetStatusResponse],
-        clock_ns: Callable[[], int],
     ) -> None:
         self._store = store
         self._policies = policies
         self._watchers = watchers
-        self._clock_ns = clock_ns
         self.status = status
 
     def get_status(self, data: bytes) -> bytes:

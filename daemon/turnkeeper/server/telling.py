@@ -181,7 +181,6 @@ def _decision_record(
         mode_to=switched.mode_to if switched else (answer.mode if isinstance(answer, BeforeAnswer) else 0),
         mode_switched=switched is not None,
         function_calls=len(event.calls) if isinstance(event, AfterModel) else 0,
-        rejected_calls=sum(fact.calls for fact in done.facts if isinstance(fact, f.CallsRejected)),
         traceparent=event.trace.traceparent,
         span_id=event.trace.span_id,
         trace_id=trace_id,
